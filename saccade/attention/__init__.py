@@ -1,0 +1,99 @@
+"""The attention mechanism itself, on torch alone.
+
+    score      how well a query fits a key         SCORES
+    weighting  how scores become weights           WEIGHTINGS
+    attention  score + weighting -> context        attend, Attention, MultiHead, SelfAttention2d
+
+Shapes are `[batch, items, dim]`, in the order query, key, value. Masks are boolean, True means "may look". A query that
+may look nowhere gets zeros. Nothing is kept between calls: what a mechanism remembers goes in and comes out. Weights
+are returned when they are asked for.
+"""
+
+from saccade.attention._kernels.native import additive_backend
+from saccade.attention.attend import Attended, Memory, State, attend, attention_path, recall, remember
+from saccade.attention.attention import Attention
+from saccade.attention.masks import causal_mask, padding_mask, window_mask
+from saccade.attention.multihead import MultiHead
+from saccade.attention.positions import Learned, Rotary, Sinusoidal, sinusoids
+from saccade.attention.scores import (
+    SCORES,
+    Additive,
+    Cosine,
+    Coverage,
+    Dot,
+    DotProductScore,
+    General,
+    Location,
+    LocationAware,
+    Mix,
+    RememberingScore,
+    ScaledDot,
+    Score,
+    make_score,
+)
+from saccade.attention.self_attention_2d import SelfAttention2d
+from saccade.attention.weightings import (
+    WEIGHTINGS,
+    Choice,
+    Hard,
+    LocalMonotonic,
+    LocalPredictive,
+    Monotonic,
+    Soft,
+    Sparse,
+    Weighted,
+    Weighting,
+    WindowedSoftmax,
+    make_weighting,
+    moving_baseline,
+    sparsemax,
+)
+
+__all__ = [
+    "SCORES",
+    "WEIGHTINGS",
+    "Additive",
+    "Attended",
+    "Attention",
+    "Choice",
+    "Cosine",
+    "Coverage",
+    "Dot",
+    "DotProductScore",
+    "General",
+    "Hard",
+    "Learned",
+    "LocalMonotonic",
+    "LocalPredictive",
+    "Location",
+    "LocationAware",
+    "Memory",
+    "Mix",
+    "Monotonic",
+    "MultiHead",
+    "RememberingScore",
+    "Rotary",
+    "ScaledDot",
+    "Score",
+    "SelfAttention2d",
+    "Sinusoidal",
+    "Soft",
+    "Sparse",
+    "State",
+    "Weighted",
+    "Weighting",
+    "WindowedSoftmax",
+    "additive_backend",
+    "attend",
+    "attention_path",
+    "causal_mask",
+    "make_score",
+    "make_weighting",
+    "moving_baseline",
+    "padding_mask",
+    "recall",
+    "remember",
+    "sinusoids",
+    "sparsemax",
+    "window_mask",
+]

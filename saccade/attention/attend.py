@@ -1,0 +1,248 @@
+"""Attention itself, as functions: what is remembered, what is recalled, and the way that this is computed.
+
+Letters: `B` batch (any leading dimensions, heads among them), `T` queries, `S` keys, `D` and `V` sizes of a key and a
+value. Masks are boolean, **True means "may look"**, and broadcast to `[B, T, S]`. A query that may look nowhere gets
+zeros, forward and backward.
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from saccade.attention._checks import expect_fraction, expect_mask, expect_one_size, expect_sequences
+from saccade.attention._kernels.fused import fused_attention
+from saccade.attention._kernels.plain import weighted_sum
+from saccade.attention._kernels.tiled import TILE, tiled_attention
+from saccade.attention.masks import causal_mask, join_masks
+from saccade.attention.scores import RememberingScore, Score
+from saccade.attention.weightings import Choice, Soft, Weighted, Weighting, WindowedSoftmax
+
+Path = Literal["fused", "tiled", "plain", "stepwise"]
+
+
+class Memory(NamedTuple):
+    """What can be looked at, prepared once for all queries: also known as the key/value cache."""
+
+    key: Tensor  # [B, S, D], prepared by a score
+    value: Tensor  # [B, S, V]
+    mask: Tensor | None = None  # [B, 1, S], the keys that are real
+
+    def select(self, index: Tensor) -> "Memory":
+        """The memory of the sequences `index` `[b]` of the batch, in that order, as a beam search wants it."""
+        mask = None if self.mask is None else self.mask.index_select(0, index)
+        return Memory(self.key.index_select(0, index), self.value.index_select(0, index), mask)
+
+
+class State(NamedTuple):
+    """What a mechanism remembers from one query to the next. None where it remembers nothing."""
+
+    score: Tensor | None = None  # [B, S], past weights or coverage
+    weighting: Tensor | None = None  # [B, ...], the last weights or the number of queries so far
+
+    def select(self, index: Tensor) -> "State":
+        """The state of the sequences `index` `[b]` of the batch, in that order, as a beam search wants it."""
+        return State(*(None if part is None else part.index_select(0, index) for part in self))
+
+
+class Attended(NamedTuple):
+    """What attention gives."""
+
+    context: Tensor  # [B, T, V]
+    weights: Tensor | None  # [B, T, S], if they were asked for
+    state: State  # for the call with the next queries
+    choice: Choice | None = None  # the draws of hard attention, for its extra loss
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None = None,
+    *,
+    score: Score,
+    weighting: Weighting | None = None,
+    mask: Tensor | None = None,
+    causal: bool = False,
+    state: State | None = None,
+    need_weights: bool = False,
+    dropout: float = 0.0,
+) -> Attended:
+    """Look with each query at the keys, and gather the values: `[B, T, Dq]`, `[B, S, Dk]`, `[B, S, V]` -> `[B, T, V]`.
+
+        context[t] = Σ_s weights[t, s] value[s],    weights[t] = weighting(score(query[t], key[s]) over s)
+
+    `value` is `key` if it is not given, `weighting` is `Soft()`. The other arguments are those of `recall`. For queries
+    that come one by one, call `remember` once and `recall` for each.
+    """
+    value = key if value is None else value
+    expect_sequences(query, key, value)
+    return recall(
+        query,
+        remember(key, value, score=score),
+        score=score,
+        weighting=weighting,
+        mask=mask,
+        causal=causal,
+        state=state,
+        need_weights=need_weights,
+        dropout=dropout,
+    )
+
+
+def remember(
+    key: Tensor,
+    value: Tensor | None = None,
+    *,
+    score: Score,
+    mask: Tensor | None = None,
+    before: Memory | None = None,
+) -> Memory:
+    """Prepare keys and values for any number of `recall`s, after those of `before` if there are any.
+
+    `mask` `[B, 1, S]`, as `padding_mask` gives it, says which of the keys are real.
+    """
+    value = key if value is None else value
+    expect_sequences(key, key, value)
+    if mask is not None:
+        expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
+        mask = mask.expand(*key.shape[:-2], 1, key.shape[-2])
+    start = 0 if before is None else before.key.shape[-2]
+    new = Memory(score.keys(key, start=start), value, mask)
+    return new if before is None else _append(before, new)
+
+
+def _append(before: Memory, new: Memory) -> Memory:
+    mask = None
+    if before.mask is not None or new.mask is not None:
+        mask = torch.cat([_known_mask(before), _known_mask(new)], dim=-1)
+    return Memory(torch.cat((before.key, new.key), dim=-2), torch.cat((before.value, new.value), dim=-2), mask)
+
+
+def _known_mask(memory: Memory) -> Tensor:
+    *batch, keys, _ = memory.key.shape
+    return memory.key.new_ones(*batch, 1, keys, dtype=torch.bool) if memory.mask is None else memory.mask
+
+
+def recall(
+    query: Tensor,
+    memory: Memory,
+    *,
+    score: Score,
+    weighting: Weighting | None = None,
+    mask: Tensor | None = None,
+    causal: bool = False,
+    state: State | None = None,
+    need_weights: bool = False,
+    dropout: float = 0.0,
+) -> Attended:
+    """Look with each query at what was remembered: `[B, T, Dq]` -> context `[B, T, V]`.
+
+    mask          which keys each query may look at, besides the memory's own mask
+    causal        no query looks at a later key; the last query stands at the last key (bottom right)
+    state         what came out of the call with the queries before these
+    need_weights  return the weights, too; without them the fast paths are open (`attention_path`)
+    dropout       the probability that a query loses sight of a key: a random mask (DropKey, Li 2023), after which the
+                  weights still sum to one. Dropping weights after the softmax would shut torch's fused kernel out.
+    """
+    weighting = Soft() if weighting is None else weighting
+    state = State() if state is None else state
+    queries = score.queries(query)
+    expect_sequences(query, memory.key, memory.value)
+    if score.is_dot_product:
+        expect_one_size(queries, memory.key)
+    shape = torch.Size((*query.shape[:-1], memory.key.shape[-2]))  # of the scores, [B, T, S]
+    if mask is not None:
+        expect_mask(mask, shape)
+    mask = join_masks(mask, memory.mask, _keep_in_sight(shape, dropout, query.device))
+    if not shape.numel():
+        return _nothing_to_see(memory.value, shape, state, need_weights=need_weights)
+
+    path = attention_path(score, weighting, shape=shape, need_weights=need_weights)
+    if causal and not (path == "fused" and mask is None and isinstance(weighting, Soft) and shape[-1] == shape[-2]):
+        mask, causal = join_masks(mask, causal_mask(shape[-2], shape[-1], device=query.device)), False
+
+    if path == "stepwise":
+        assert isinstance(score, RememberingScore)
+        weighted, past = _step_by_step(query, queries, memory.key, score, weighting, mask, state)
+        return _gather(weighted, memory.value, past, need_weights=need_weights)
+    if path == "plain":
+        scores = score.compare(queries, memory.key)
+        weighted = weighting(scores, mask=mask, query=query, state=state.weighting)
+        return _gather(weighted, memory.value, None, need_weights=need_weights)
+
+    assert isinstance(weighting, WindowedSoftmax)
+    mask, weighting_state = weighting.narrow(mask, shape=shape, device=query.device, state=state.weighting)
+    if path == "fused":
+        context = fused_attention(queries, memory.key, memory.value, mask=mask, causal=causal)
+    else:
+        context = tiled_attention(
+            queries,
+            memory.key,
+            memory.value,
+            mask=mask,
+            compare=score.compare,
+            parameters=tuple(score.parameters()),
+        )
+    return Attended(context, None, State(weighting=weighting_state))
+
+
+def attention_path(
+    score: Score, weighting: Weighting, *, shape: torch.Size | tuple[int, ...], need_weights: bool = False
+) -> Path:
+    """How `recall` computes scores of `shape` `[B, T, S]`.
+
+    fused     one call of torch's fused kernel: dot products under a softmax, when nobody asks for the weights
+    tiled     online softmax over tiles: any other score under a softmax, when the scores are too many for one tile
+    plain     all scores, all weights, then the context
+    stepwise  query after query, because the score looks back at earlier weights
+    """
+    if isinstance(score, RememberingScore):
+        return "stepwise"
+    if need_weights or not isinstance(weighting, WindowedSoftmax):
+        return "plain"
+    if score.is_dot_product:
+        return "fused"
+    return "tiled" if math.prod(shape) > TILE else "plain"
+
+
+def _step_by_step(
+    query: Tensor,
+    queries: Tensor,
+    keys: Tensor,
+    score: RememberingScore,
+    weighting: Weighting,
+    mask: Tensor | None,
+    state: State,
+) -> tuple[Weighted, Tensor]:
+    """The weights of all queries, each knowing those before it, and what the score remembers after the last."""
+    past = score.nothing_seen(keys) if state.score is None else state.score
+    last = state.weighting
+    steps: list[Weighted] = []
+    for t in range(query.shape[-2]):
+        here = slice(t, t + 1)
+        mask_now = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., here, :]
+        scores = score.compare(queries[..., here, :], score.recollect(keys, past))
+        step = weighting(scores, mask=mask_now, query=query[..., here, :], state=last)
+        past, last = score.remember(past, step.weights.squeeze(-2)), step.state
+        steps.append(step)
+    choices = [step.choice for step in steps if step.choice is not None]
+    choice = Choice(*(torch.cat(parts, dim=-1) for parts in zip(*choices, strict=True))) if choices else None
+    return Weighted(torch.cat([step.weights for step in steps], dim=-2), last, choice), past
+
+
+def _gather(weighted: Weighted, value: Tensor, past: Tensor | None, *, need_weights: bool) -> Attended:
+    context = weighted_sum(weighted.weights, value)
+    weights = weighted.weights if need_weights else None
+    return Attended(context, weights, State(past, weighted.state), weighted.choice)
+
+
+def _keep_in_sight(shape: torch.Size, dropout: float, device: torch.device) -> Tensor | None:
+    expect_fraction("dropout", dropout)
+    return torch.rand(shape, device=device) >= dropout if dropout else None
+
+
+def _nothing_to_see(value: Tensor, shape: torch.Size, state: State, *, need_weights: bool) -> Attended:
+    """No queries, or no keys: an empty context, or one of zeros."""
+    context = value.new_zeros(*shape[:-1], value.shape[-1])
+    return Attended(context, value.new_zeros(shape) if need_weights else None, state)

@@ -1,0 +1,87 @@
+"""The general attention layer."""
+
+from torch import Tensor, nn
+
+from saccade.attention._checks import expect_fraction
+from saccade.attention.attend import Attended, Memory, State, recall, remember
+from saccade.attention.scores import Score
+from saccade.attention.weightings import Soft, Weighting
+
+
+class Attention(nn.Module):
+    """A score, a weighting, and projections if they are wanted: `attend` as a layer.
+
+    `[B, T, Dq]`, `[B, S, Dk]`, `[B, S, V]` -> context `[B, T, V]`. Each projection is any module from `[B, items, in]`
+    to `[B, items, out]`, and the score then sees what comes out of it. `weighting` is `Soft()` unless given. `dropout`
+    acts in training only; `recall` says how.
+
+    The layer keeps nothing between calls. For queries that come one by one:
+
+        memory = attention.remember(key, value, mask=padding_mask(lengths))
+        attended = attention.recall(query, memory, state=attended.state)
+    """
+
+    def __init__(
+        self,
+        score: Score,
+        weighting: Weighting | None = None,
+        *,
+        query_projection: nn.Module | None = None,
+        key_projection: nn.Module | None = None,
+        value_projection: nn.Module | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        expect_fraction("dropout", dropout)
+        self.score = score
+        self.weighting = Soft() if weighting is None else weighting
+        self.query_projection = query_projection or nn.Identity()
+        self.key_projection = key_projection or nn.Identity()
+        self.value_projection = value_projection or nn.Identity()
+        self.dropout = dropout
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        state: State | None = None,
+        need_weights: bool = False,
+    ) -> Attended:
+        """As `attend`."""
+        memory = self.remember(key, value)
+        return self.recall(query, memory, mask=mask, causal=causal, state=state, need_weights=need_weights)
+
+    def remember(
+        self, key: Tensor, value: Tensor | None = None, *, mask: Tensor | None = None, before: Memory | None = None
+    ) -> Memory:
+        """As the function `remember`: project and prepare keys and values once."""
+        value = key if value is None else value
+        key, value = self.key_projection(key), self.value_projection(value)
+        return remember(key, value, score=self.score, mask=mask, before=before)
+
+    def recall(
+        self,
+        query: Tensor,
+        memory: Memory,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        state: State | None = None,
+        need_weights: bool = False,
+    ) -> Attended:
+        """As the function `recall`: look with each query at what was remembered."""
+        return recall(
+            self.query_projection(query),
+            memory,
+            score=self.score,
+            weighting=self.weighting,
+            mask=mask,
+            causal=causal,
+            state=state,
+            need_weights=need_weights,
+            dropout=self.dropout if self.training else 0.0,
+        )

@@ -1,0 +1,125 @@
+"""Several attentions side by side."""
+
+from torch import Tensor, nn
+
+from saccade.attention._checks import expect_fraction, expect_last_dim, expect_positive
+from saccade.attention.attend import Attended, Memory, State, recall, remember
+from saccade.attention.positions import Rotary
+from saccade.attention.scores import ScaledDot, Score
+from saccade.attention.weightings import Soft, Weighting
+
+
+class MultiHead(nn.Module):
+    """Multi-head attention (Vaswani 2017) over any score and any weighting.
+
+    head_h = attend(Wq_h query, Wk_h key, Wv_h value),    context = Wo (head_1, ..., head_H)
+
+    `[B, T, dim]`, `[B, S, key_dim]`, `[B, S, value_dim]` -> context `[B, T, dim]`, weights `[B, H, T, S]`. Each of the
+    `H` heads has size `dim / H`. The score is made for that size, and all heads share what it learns:
+    `Additive(16, 16)` for `dim=64, heads=4`. Masks broadcast to `[B, T, S]`, or to `[B, H, T, S]` if they have four
+    dimensions.
+
+    Self-attention is `layer(x)`, causal self-attention `layer(x, causal=True)`, cross-attention `layer(x, memory)`.
+    With a key/value cache, in pieces of any length:
+
+        cache = layer.remember(piece, before=cache)
+        attended = layer.recall(piece, cache, causal=True)
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        *,
+        key_dim: int | None = None,
+        value_dim: int | None = None,
+        score: Score | None = None,
+        weighting: Weighting | None = None,
+        rotary: Rotary | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        expect_positive("heads", heads)
+        if dim < heads or dim % heads:
+            raise ValueError(f"dim: found {dim}, wanted a multiple of heads={heads}")
+        expect_fraction("dropout", dropout)
+        if rotary is not None and rotary.dim != dim // heads:
+            raise ValueError(f"rotary: found dim {rotary.dim}, wanted {dim // heads}, the size of a head")
+        self.heads = heads
+        self.score = ScaledDot() if score is None else score
+        self.weighting = Soft() if weighting is None else weighting
+        self.rotary = rotary
+        self.dropout = dropout
+        self.query_projection = nn.Linear(dim, dim, bias=bias)
+        self.key_projection = nn.Linear(dim if key_dim is None else key_dim, dim, bias=bias)
+        self.value_projection = nn.Linear(dim if value_dim is None else value_dim, dim, bias=bias)
+        self.output_projection = nn.Linear(dim, dim, bias=bias)
+        for projection in (self.query_projection, self.key_projection, self.value_projection, self.output_projection):
+            nn.init.xavier_uniform_(projection.weight)
+            if bias:
+                nn.init.zeros_(projection.bias)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        state: State | None = None,
+        need_weights: bool = False,
+    ) -> Attended:
+        """As `attend`; without `key` the queries look at each other."""
+        memory = self.remember(query if key is None else key, value)
+        return self.recall(query, memory, mask=mask, causal=causal, state=state, need_weights=need_weights)
+
+    def remember(
+        self, key: Tensor, value: Tensor | None = None, *, mask: Tensor | None = None, before: Memory | None = None
+    ) -> Memory:
+        """Project and prepare keys and values once, after those of `before` if there are any."""
+        value = key if value is None else value
+        expect_last_dim("key", key, self.key_projection.in_features)
+        expect_last_dim("value", value, self.value_projection.in_features)
+        keys = self._split(self.key_projection(key))
+        if self.rotary is not None:
+            keys = self.rotary(keys, start=0 if before is None else before.key.shape[-2])
+        values = self._split(self.value_projection(value))
+        return remember(keys, values, score=self.score, mask=_for_heads(mask), before=before)
+
+    def recall(
+        self,
+        query: Tensor,
+        memory: Memory,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        state: State | None = None,
+        need_weights: bool = False,
+    ) -> Attended:
+        """Look with each query at what was remembered. Rotary positions let the last query stand at the last key."""
+        expect_last_dim("query", query, self.query_projection.in_features)
+        queries = self._split(self.query_projection(query))
+        if self.rotary is not None:
+            queries = self.rotary(queries, start=memory.key.shape[-2] - query.shape[-2])
+        attended = recall(
+            queries,
+            memory,
+            score=self.score,
+            weighting=self.weighting,
+            mask=_for_heads(mask),
+            causal=causal,
+            state=state,
+            need_weights=need_weights,
+            dropout=self.dropout if self.training else 0.0,
+        )
+        context = attended.context.transpose(1, 2).flatten(2)  # [B, H, T, D / H] -> [B, T, D]
+        return attended._replace(context=self.output_projection(context))
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [B, S, D] -> [B, H, S, D / H]
+
+
+def _for_heads(mask: Tensor | None) -> Tensor | None:
+    return mask[:, None] if mask is not None and mask.dim() == 3 else mask  # [B, T, S] -> [B, 1, T, S]

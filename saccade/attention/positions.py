@@ -1,0 +1,117 @@
+"""Positions: attention by itself does not know the order of its inputs; these tell it.
+
+Shapes: `B` batch (any leading dimensions), `S` items, `D` dim. `start` is the position of the first item, for those
+who feed a sequence piece by piece.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from saccade.attention._checks import expect_choice, expect_last_dim, expect_positive
+
+Combine = Literal["add", "concatenate"]
+
+
+def sinusoids(positions: Tensor, dim: int) -> Tensor:
+    """The encoding of Vaswani 2017 for any positions, whole or not: `[S]` -> `[S, dim]`.
+
+        PE(pos, 2i)     = sin(pos / 10000^(2i/dim))
+        PE(pos, 2i + 1) = cos(pos / 10000^(2i/dim))
+
+    The distance of two encodings depends on the distance of their positions alone, and every number lies in [-1, 1].
+    """
+    dtype = positions.dtype if positions.is_floating_point() else torch.get_default_dtype()
+    return _sines_and_cosines(positions, dim).flatten(-2).to(dtype)
+
+
+def _sines_and_cosines(positions: Tensor, dim: int, base: float = 10000.0) -> Tensor:
+    """Sine and cosine of `pos / base^(2i/dim)`: `[S]` -> `[S, dim / 2, 2]` in float64."""
+    # float64, because at position 100,000 a float32 angle is off by 0.004 already
+    exponents = torch.arange(0, dim, 2, dtype=torch.float64, device=positions.device) / dim
+    angles = positions.double()[:, None] / base**exponents
+    return torch.stack((angles.sin(), angles.cos()), dim=-1)
+
+
+def _positions_of(x: Tensor, start: int) -> Tensor:
+    return torch.arange(start, start + x.shape[-2], dtype=torch.float64, device=x.device)
+
+
+def _expect_even(dim: int) -> None:
+    if dim < 2 or dim % 2:
+        raise ValueError(
+            f"dim: found {dim}, wanted an even number of at least 2: a sine and a cosine for each frequency"
+        )
+
+
+def _combine(x: Tensor, encoding: Tensor, how: Combine) -> Tensor:
+    """`[B, S, D]` with `[S, E]`: the sum (E = D), or side by side as `[B, S, D + E]`."""
+    if how == "add":
+        expect_last_dim("x", x, encoding.shape[-1], remedy="or combine='concatenate'")
+        return x + encoding
+    return torch.cat((x, encoding.expand(*x.shape[:-1], -1)), dim=-1)
+
+
+class Sinusoidal(nn.Module):
+    """Fixed sines and cosines (Vaswani 2017; the formula is in `sinusoids`), usable at any length.
+
+    `[B, S, D]` -> `[B, S, D]` added, with `dim = D`; or `[B, S, D + dim]` concatenated.
+    """
+
+    def __init__(self, dim: int, *, combine: Combine = "add") -> None:
+        super().__init__()
+        _expect_even(dim)
+        expect_choice("combine", combine, ("add", "concatenate"))
+        self.dim = dim
+        self.combine: Combine = combine
+
+    def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
+        return _combine(x, sinusoids(_positions_of(x, start), self.dim).to(x.dtype), self.combine)
+
+
+class Learned(nn.Module):
+    """One learned vector for each of `positions` positions (Gehring 2017). Longer inputs are refused.
+
+    `[B, S, D]` -> `[B, S, D]` added, with `dim = D`; or `[B, S, D + dim]` concatenated.
+    """
+
+    def __init__(self, dim: int, positions: int, *, combine: Combine = "add") -> None:
+        super().__init__()
+        expect_positive("dim", dim)
+        expect_positive("positions", positions)
+        expect_choice("combine", combine, ("add", "concatenate"))
+        self.combine: Combine = combine
+        self.table = nn.Parameter(torch.empty(positions, dim))
+        nn.init.normal_(self.table, std=0.02)
+
+    def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
+        end = start + x.shape[-2]
+        if end > len(self.table):
+            raise ValueError(
+                f"x: found {end} positions, wanted at most {len(self.table)}, the number that Learned was made for;"
+                " make it with more, or use Sinusoidal, which has no end"
+            )
+        return _combine(x, self.table[start:end], self.combine)
+
+
+class Rotary(nn.Module):
+    """Rotation of queries and keys by their position (Su 2021), so that `q · k` knows only how far apart they are.
+
+    Each pair `(x_2i, x_2i+1)` is turned by the angle `pos / base^(2i/dim)`. `[B, S, dim]` -> `[B, S, dim]`, for queries
+    and keys alike; `MultiHead(..., rotary=Rotary(dim_of_a_head))` does it for you.
+    """
+
+    def __init__(self, dim: int, *, base: float = 10000.0) -> None:
+        super().__init__()
+        _expect_even(dim)
+        self.dim = dim
+        self.base = base
+
+    def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
+        expect_last_dim("x", x, self.dim)
+        turns = _sines_and_cosines(_positions_of(x, start), self.dim, self.base).to(x.dtype)
+        sin, cos = turns.unbind(-1)  # [S, dim / 2] each
+        even, odd = x[..., 0::2], x[..., 1::2]
+        turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1)
+        return turned.flatten(-2)  # [B, S, dim / 2, 2] -> [B, S, dim]

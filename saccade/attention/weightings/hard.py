@@ -1,0 +1,54 @@
+"""Hard attention: one key for each query."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from saccade.attention._checks import expect_choice
+from saccade.attention._kernels.plain import masked_softmax
+from saccade.attention.weightings.choice import Choice
+from saccade.attention.weightings.weighting import Weighted, Weighting
+
+Estimator = Literal["reinforce", "straight-through"]
+
+
+class Hard(Weighting):
+    """One location is drawn from `p = softmax(e)` in training and the likeliest is taken at inference (Xu 2015).
+
+    The weights are 1 for the chosen key and 0 for the others, so no gradient reaches the scores through them. Training
+    needs an estimator:
+
+    - "reinforce": the draw comes back as `choice`, and `choice.loss(reward, baseline=...)` is the extra loss to add.
+    - "straight-through" (Bengio 2013): backward, the weights pretend to have been `p`. Biased, and no extra loss.
+    """
+
+    def __init__(self, estimator: Estimator = "reinforce") -> None:
+        super().__init__()
+        expect_choice("estimator", estimator, ("reinforce", "straight-through"))
+        self.estimator: Estimator = estimator
+
+    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+        probabilities = masked_softmax(scores, mask)  # [B, T, S]
+        location = (_draw(probabilities) if self.training else probabilities).argmax(-1, keepdim=True)
+        weights = torch.zeros_like(probabilities).scatter_(-1, location, 1.0)
+        if mask is not None:
+            weights = weights * mask  # a row that may look nowhere has no location
+        if not self.training:
+            return Weighted(weights)
+        if self.estimator == "straight-through":
+            return Weighted(weights + (probabilities - probabilities.detach()))
+        # what cannot be drawn counts as log 1 = 0: nothing for the sums, and no gradient
+        log_probabilities = probabilities.masked_fill(probabilities == 0, 1.0).log()
+        return Weighted(
+            weights,
+            choice=Choice(
+                log_prob=(weights * log_probabilities).sum(-1),
+                entropy=-(probabilities * log_probabilities).sum(-1),
+            ),
+        )
+
+
+def _draw(probabilities: Tensor) -> Tensor:
+    """Numbers whose largest is at `s` with probability `p[s]`: `p / exponential noise`, a form of the Gumbel trick."""
+    return probabilities.detach() / torch.empty_like(probabilities).exponential_()

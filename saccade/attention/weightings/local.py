@@ -1,0 +1,80 @@
+"""Local attention: a window of keys around one position."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from saccade.attention._checks import expect_last_dim, expect_positive
+from saccade.attention._kernels.plain import masked_softmax
+from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
+
+
+class LocalMonotonic(WindowedSoftmax):
+    """A softmax over a window that moves one key with each query: local-m (Luong 2015).
+
+    a[t] = softmax(e[t, p - window ... p + window]),    p = t
+
+    Past the last key that a query may see, the window stays there, so that a target longer than its source still has
+    something to look at. Remembers the number of queries so far, `[B]`.
+    """
+
+    def __init__(self, window: int) -> None:
+        super().__init__()
+        expect_positive("window", window)
+        self.window = window
+
+    def narrow(
+        self, mask: Tensor | None, *, shape: torch.Size, device: torch.device, state: Tensor | None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        *batch, queries, keys = shape
+        first = torch.zeros(batch, dtype=torch.long, device=device) if state is None else state
+        steps = first[..., None] + torch.arange(queries, device=device)  # [B, T]
+        centre = torch.minimum(steps, _last_visible(mask, keys, device))
+        window = (torch.arange(keys, device=device) - centre[..., None]).abs() <= self.window  # [B, T, S]
+        return window if mask is None else window & mask, first + queries
+
+
+class LocalPredictive(Weighting):
+    """A window around a predicted position, weighted by a Gaussian: local-p (Luong 2015).
+
+    p[t]    = L sigmoid(vᵀ tanh(W q[t]))        L: keys up to the last one that the query may see
+    a[t, s] = softmax(e[t, p - window ... p + window])[s] · exp(-(s - p)² / 2σ²),    σ = window / 2
+
+    As in the paper the weights are not brought back to a sum of one after the Gaussian. The position learns through
+    the Gaussian. `window=math.inf` is soft attention. `W` is `[dim, query_dim]`, `dim` = `query_dim` if none is given.
+    """
+
+    def __init__(self, query_dim: int, window: float, dim: int | None = None) -> None:
+        super().__init__()
+        expect_positive("query_dim", query_dim)
+        expect_positive("window", window)
+        self.window = window
+        self.hidden = nn.Linear(query_dim, query_dim if dim is None else dim, bias=False)
+        self.v = nn.Parameter(torch.empty(self.hidden.out_features))
+        nn.init.uniform_(self.v, -1 / math.sqrt(len(self.v)), 1 / math.sqrt(len(self.v)))
+
+    @property
+    def sums_to_one(self) -> bool:
+        return False
+
+    def positions(self, query: Tensor, *, mask: Tensor | None, keys: int) -> Tensor:
+        """The predicted positions, `[B, T]`, each between 0 and the number of keys that the query may see."""
+        expect_last_dim("query", query, self.hidden.in_features)
+        share = torch.sigmoid(torch.tanh(self.hidden(query)) @ self.v)
+        return share * (_last_visible(mask, keys, query.device) + 1)
+
+    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+        keys = scores.shape[-1]
+        centre = self.positions(query, mask=mask, keys=keys)[..., None]  # [B, T, 1]
+        distance = torch.arange(keys, device=scores.device) - centre  # [B, T, S]
+        window = distance.detach().abs() <= self.window
+        gaussian = torch.exp(-2 * (distance / self.window) ** 2)  # (s - p)² / 2σ², σ = window / 2
+        return Weighted(masked_softmax(scores, window if mask is None else window & mask) * gaussian)
+
+
+def _last_visible(mask: Tensor | None, keys: int, device: torch.device) -> Tensor:
+    """The last key that each query may see; 0 where it may see none: `[B, T]`, or what broadcasts to it."""
+    if mask is None:
+        return torch.tensor(max(keys - 1, 0), device=device)
+    return (mask * torch.arange(keys, device=device)).amax(-1)

@@ -1,0 +1,48 @@
+"""What a weighting is: the interface that every way from scores to weights keeps to."""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from saccade.attention._kernels.plain import masked_softmax
+from saccade.attention.weightings.choice import Choice
+
+
+class Weighted(NamedTuple):
+    """What a weighting gives."""
+
+    weights: Tensor  # [B, T, S]
+    state: Tensor | None = None  # what the next query's call wants to know, batch first
+    choice: Choice | None = None  # the draws of hard attention, for its extra loss
+
+
+class Weighting(nn.Module, ABC):
+    """How scores become weights.
+
+    `B` batch (any leading dimensions, heads among them), `T` queries, `S` keys, `D` the size of a query.
+    """
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether the weights of a row that may look somewhere always sum to one, and not perhaps to less."""
+        return True
+
+    @abstractmethod
+    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+        """Scores `[B, T, S]` of the queries `[B, T, D]` -> weights `[B, T, S]`, zero where `mask` is False."""
+
+
+class WindowedSoftmax(Weighting, ABC):
+    """A softmax over what a mask leaves, and so a case for the fused and the tiled kernel."""
+
+    @abstractmethod
+    def narrow(
+        self, mask: Tensor | None, *, shape: torch.Size, device: torch.device, state: Tensor | None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """The mask that holds for scores of `shape`, and the state after them."""
+
+    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+        mask, state = self.narrow(mask, shape=scores.shape, device=scores.device, state=state)
+        return Weighted(masked_softmax(scores, mask), state)
