@@ -34,7 +34,7 @@ def expect_one_size(query: Tensor, key: Tensor) -> None:
     """Raise unless query and key can be multiplied."""
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
-            f"key: found size {key.shape[-1]} in shape {list(key.shape)}, wanted {query.shape[-1]}, the size of a query;"
+            f"key: found size {key.shape[-1]} in shape {list(key.shape)}, wanted {query.shape[-1]}, a query's size;"
             " General and Additive compare vectors of different sizes"
         )
 

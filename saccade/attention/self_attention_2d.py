@@ -14,9 +14,9 @@ class SelfAttention2d(nn.Module):
     y = x + γ Wo attend(Wq x, Wk x, Wv x)        [B, C, height, width] -> [B, C, height, width]
 
     All projections are 1 × 1 convolutions, of queries and keys to `key_channels` (`C / 8`), of values to
-    `value_channels` (`C / 2`). The gate `γ` starts at 0, so that the layer can be put into a trained CNN without disturbing it. The
-    score is the dot product unless another is given, made for `key_channels`. Weights are `[B, P, P]` with
-    `P = height · width`, row by row.
+    `value_channels` (`C / 2`). The gate `γ` starts at 0, so that the layer can be put into a trained CNN without
+    disturbing it. The score is the dot product unless another is given, made for `key_channels`. Weights are
+    `[B, P, P]` with `P = height · width`, row by row.
     """
 
     def __init__(

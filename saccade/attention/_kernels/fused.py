@@ -1,6 +1,5 @@
 """Softmax attention of scores that are dot products, by one call of torch's fused kernel."""
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -47,11 +46,3 @@ def _mask_as_4d(mask: Tensor, batch: list[int], queries: int, keys: int) -> Tens
     mask = mask[:, None] if len(batch) == 1 else mask
     # the kernel takes a mask of one row for all queries, but not one column for all keys
     return mask.expand(*mask.shape[:-1], keys)
-
-
-def fused_kernel_name(query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None = None) -> str:
-    """Which of torch's kernels `fused_attention` ends in, "flash" or "math", found by watching it run."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-        fused_attention(query, key, value, mask=mask)
-    names = {event.key for event in profile.key_averages()}
-    return "flash" if any("flash_attention" in name for name in names) else "math"
