@@ -10,7 +10,8 @@ from saccade.attention import SCORES, WEIGHTINGS, Attention, Hard, attend
 from tests.attention.helpers import relative_error, score_named, some_mask, tensors, weighting_named
 from tests.attention.reference import SCORE_FORMULAS, WEIGHTING_FORMULAS, reference_scores, reference_weights
 
-HARD = {"hard", "straight-through"}
+# by chance, not by a formula: test_hard.py has them
+DRAWN = {("hard", "training"), ("straight-through", "training")}
 
 
 def test_every_score_and_weighting_has_a_formula() -> None:
@@ -38,14 +39,14 @@ def test_gradient_of_score(name: str) -> None:
     assert torch.autograd.gradcheck(scores, (query, key, *score.parameters()))
 
 
-@pytest.mark.parametrize("training", [True, False], ids=["training", "inference"])
-@pytest.mark.parametrize("weighting_name", WEIGHTINGS)
+MODES = [(name, mode) for name in WEIGHTINGS for mode in ("training", "inference") if (name, mode) not in DRAWN]
+
+
+@pytest.mark.parametrize(("weighting_name", "mode"), MODES)
 @pytest.mark.parametrize("score_name", SCORES)
-def test_weights_context_and_gradients(score_name: str, weighting_name: str, training: bool) -> None:  # noqa: FBT001
-    """In float32, with a mask, each of all combinations; the gradients of everything in one number."""
-    if training and weighting_name in HARD:
-        pytest.skip("drawn by chance: tested in test_hard.py")
-    layer = Attention(score_named(score_name), weighting_named(weighting_name)).train(training)
+def test_weights_context_and_gradients(score_name: str, weighting_name: str, mode: str) -> None:
+    """Each of all combinations, in float32 and under a mask: weights, context and all gradients."""
+    layer = Attention(score_named(score_name), weighting_named(weighting_name)).train(mode == "training")
     query, key, value = tensors(grad=True)
     mask = some_mask()
     attended = layer(query, key, value, mask=mask, need_weights=True)
@@ -72,7 +73,7 @@ def test_weights_context_and_gradients(score_name: str, weighting_name: str, tra
         assert float(difference.abs().max()) <= 1e-5 * largest
 
 
-@pytest.mark.parametrize("weighting_name", sorted(set(WEIGHTINGS) - {"hard", "straight-through"}))
+@pytest.mark.parametrize("weighting_name", [name for name, mode in MODES if mode == "training"])
 @pytest.mark.parametrize("score_name", SCORES)
 def test_gradient_by_differences(score_name: str, weighting_name: str) -> None:
     """gradcheck: independent of every formula, of context and weights together."""

@@ -24,6 +24,10 @@ class LocalMonotonic(WindowedSoftmax):
         expect_positive("window", window)
         self.window = window
 
+    @property
+    def order_matters(self) -> bool:
+        return True
+
     def narrow(
         self, mask: Tensor | None, *, shape: torch.Size, device: torch.device, state: Tensor | None
     ) -> tuple[Tensor | None, Tensor | None]:
@@ -57,6 +61,10 @@ class LocalPredictive(Weighting):
     @property
     def sums_to_one(self) -> bool:
         return False
+
+    @property
+    def order_matters(self) -> bool:
+        return True
 
     def positions(self, query: Tensor, *, mask: Tensor | None, keys: int) -> Tensor:
         """The predicted positions, `[B, T]`, each between 0 and the number of keys that the query may see."""

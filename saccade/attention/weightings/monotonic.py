@@ -32,6 +32,10 @@ class Monotonic(Weighting):
     def sums_to_one(self) -> bool:
         return False
 
+    @property
+    def order_matters(self) -> bool:
+        return True
+
     def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
         logits = scores + self.bias
         if self.training:

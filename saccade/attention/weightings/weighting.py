@@ -26,8 +26,13 @@ class Weighting(nn.Module, ABC):
 
     @property
     def sums_to_one(self) -> bool:
-        """Whether the weights of a row that may look somewhere always sum to one, and not perhaps to less."""
+        """Whether the weights of a query that sees a key at all always sum to one, and not perhaps to less."""
         return True
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether the weights depend on where a key stands, not on its score alone."""
+        return False
 
     @abstractmethod
     def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
