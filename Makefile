@@ -22,7 +22,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY)
-	$(BIN)/python bench/attention.py
+	$(BIN)/python -m bench.attention
 
 # PIP_CONSTRAINT, not `-c`, so that isolated builds keep to the pinned versions as well
 $(READY): pyproject.toml constraints.txt

@@ -1,4 +1,4 @@
-"""The attention core beside the usual way, both in one run: `make bench`, or `python bench/attention.py [CASE ...]`.
+"""The attention core beside the usual way, both in one run: `make bench`, or `python -m bench.attention [CASE ...]`.
 
 One JSON line a case:
 
@@ -32,8 +32,8 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from bench.watch import Watch
 from saccade.attention import (
     Additive,
     Attention,
@@ -138,21 +138,6 @@ def fused_path(score: Score, shape: tuple[int, ...]) -> str:
     with Watch() as watch:
         Attention(score)(*sequences(*shape))
     return f"{path}, {'flash' if watch.saw('flash_attention') else 'torch without flash'}"
-
-
-class Watch(TorchDispatchMode):
-    """Notes which of torch's operations run."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # pyright: ignore[reportMissingParameterType]
-        self.names.add(str(func))
-        return func(*args, **(kwargs or {}))
-
-    def saw(self, name: str) -> bool:
-        return any(name in seen for seen in self.names)
 
 
 LARGE = (8, 512, 512, 256)

@@ -10,8 +10,8 @@ are returned when they are asked for.
 """
 
 from saccade.attention._kernels.native import additive_backend
-from saccade.attention.attend import Attended, Memory, State, attend, attention_path, recall, remember
 from saccade.attention.attention import Attention
+from saccade.attention.functional import Attended, Memory, State, attend, attention_path, recall, remember
 from saccade.attention.masks import causal_mask, padding_mask, window_mask
 from saccade.attention.multihead import MultiHead
 from saccade.attention.positions import Learned, Rotary, Sinusoidal, sinusoids

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_fraction, expect_last_dim, expect_positive
-from saccade.attention.attend import Attended, Memory, State, recall, remember
+from saccade.attention.functional import Attended, Memory, State, recall, remember
 from saccade.attention.positions import Rotary
 from saccade.attention.scores import ScaledDot, Score
 from saccade.attention.weightings import Soft, Weighting

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_positive
-from saccade.attention.attend import Attended, attend
+from saccade.attention.functional import Attended, attend
 from saccade.attention.scores import Dot, Score
 
 

@@ -3,7 +3,16 @@
 import torch
 from torch import Tensor
 
-from saccade.attention import Location, Monotonic, Score, Weighting, make_score, make_weighting
+from saccade.attention import (
+    LocalMonotonic,
+    LocalPredictive,
+    Location,
+    Monotonic,
+    Score,
+    Weighting,
+    make_score,
+    make_weighting,
+)
 
 # distinct primes, so that a transposed axis fails
 BATCH, QUERIES, KEYS, DIM, VALUE_DIM = 2, 3, 5, 7, 11
@@ -17,7 +26,12 @@ def relative_error(found: Tensor, wanted: Tensor) -> float:
 
 
 def tensors(
-    *, dtype: torch.dtype = torch.float32, queries: int = QUERIES, keys: int = KEYS, batch: int = BATCH, grad: bool = False
+    *,
+    dtype: torch.dtype = torch.float32,
+    queries: int = QUERIES,
+    keys: int = KEYS,
+    batch: int = BATCH,
+    grad: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """A query, a key and a value."""
     query = torch.randn(batch, queries, DIM, dtype=dtype, requires_grad=grad)
@@ -42,7 +56,7 @@ def weighting_named(name: str, *, dtype: torch.dtype = torch.float32, window: in
     weighting = make_weighting(name, dim)
     for parameter in weighting.parameters():
         torch.nn.init.normal_(parameter, std=0.7)
-    if hasattr(weighting, "window"):
+    if isinstance(weighting, LocalMonotonic | LocalPredictive):
         weighting.window = window
     if isinstance(weighting, Monotonic):
         weighting.noise = 0.0

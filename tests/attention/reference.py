@@ -3,15 +3,16 @@
 Nothing here calls what it checks: parameters are taken from the modules, their arithmetic is not. A new score or
 weighting gets its formula in `SCORE_FORMULAS` or `WEIGHTING_FORMULAS`; a test fails until it has one.
 
-Shapes, without a batch: query `[T, Dq]`, key `[S, Dk]`, value `[S, V]`, mask `[T, S]`, `past` and `state` lists over `S`.
+Shapes, without a batch: query `[T, Dq]`, key `[S, Dk]`, mask `[T, S]`.
 """
 
 import copy
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from saccade.attention import (
     Additive,
@@ -33,10 +34,11 @@ from saccade.attention import (
     Weighting,
 )
 
+Rows = list[Tensor]
 # (score, query vector, key vector, position of the key, past weights: oldest first, each over all keys) -> number
-ScoreFormula = Callable[[nn.Module, Tensor, Tensor, int, list[Tensor]], Tensor]
+ScoreFormula = Callable[[Any, Tensor, Tensor, int, Rows], Tensor]
 # (weighting, scores of a row, visible keys, query vector, number of the query, last row of weights) -> weights
-WeightingFormula = Callable[[nn.Module, Tensor, list[int], Tensor, int, Tensor | None], Tensor]
+WeightingFormula = Callable[[Any, Tensor, list[int], Tensor, int, Tensor | None], Tensor]
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
@@ -47,31 +49,31 @@ def times(matrix: Tensor, vector: Tensor) -> Tensor:
     return torch.stack([dot(row, vector) for row in matrix])
 
 
-def cosine(score, q, k, s, past):
+def cosine(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return score.sharpness * dot(q, k) / (dot(q, q).sqrt() * dot(k, k).sqrt())
 
 
-def additive(score, q, k, s, past):
+def additive(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return dot(score.v, torch.tanh(times(score.query_projection.weight, q) + times(score.key_projection.weight, k)))
 
 
-def location(score, q, k, s, past):
+def location(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return dot(score.weight[s], q)
 
 
-def general(score, q, k, s, past):
+def general(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return dot(q, times(score.weight, k))
 
 
-def plain_dot(score, q, k, s, past):
+def plain_dot(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return dot(q, k)
 
 
-def scaled_dot(score, q, k, s, past):
+def scaled_dot(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return dot(q, k) / math.sqrt(len(q))
 
 
-def location_aware(score, q, k, s, past):
+def location_aware(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     kernels = score.convolution.weight[:, 0]  # [filters, width]
     width = kernels.shape[1]
     features = torch.zeros(len(kernels), dtype=torch.float64)
@@ -86,14 +88,14 @@ def location_aware(score, q, k, s, past):
     return dot(inner.v, torch.tanh(hidden))
 
 
-def coverage(score, q, k, s, past):
+def coverage(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     covered = sum((weights[s] for weights in past), start=torch.zeros((), dtype=torch.float64))
     inner = score.additive
     hidden = times(inner.query_projection.weight, q) + times(inner.key_projection.weight, k) + score.weight * covered
     return dot(inner.v, torch.tanh(hidden))
 
 
-def mix(score, q, k, s, past):
+def mix(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     gate = 1 / (1 + torch.exp(-score.gate_logit))
     content = SCORE_FORMULAS[type(score.content)](score.content, q, k, s, past)
     return (1 - gate) * content + gate * location(score.location, q, k, s, past)
@@ -123,23 +125,27 @@ def soft_over(scores: Tensor, chosen: list[int]) -> Tensor:
     return weights
 
 
-def soft(weighting, scores, visible, q, t, last):
+def soft(weighting: Any, scores: Tensor, visible: list[int], q: Tensor, t: int, last: Tensor | None) -> Tensor:
     return soft_over(scores, visible)
 
 
-def hard(weighting, scores, visible, q, t, last):
+def hard(weighting: Any, scores: Tensor, visible: list[int], q: Tensor, t: int, last: Tensor | None) -> Tensor:
     weights = torch.zeros_like(scores)
     if visible:
         weights[max(visible, key=lambda s: scores[s].item())] = 1.0
     return weights
 
 
-def local_monotonic(weighting, scores, visible, q, t, last):
+def local_monotonic(
+    weighting: Any, scores: Tensor, visible: list[int], q: Tensor, t: int, last: Tensor | None
+) -> Tensor:
     centre = min(t, max(visible, default=0))
     return soft_over(scores, [s for s in visible if abs(s - centre) <= weighting.window])
 
 
-def local_predictive(weighting, scores, visible, q, t, last):
+def local_predictive(
+    weighting: Any, scores: Tensor, visible: list[int], q: Tensor, t: int, last: Tensor | None
+) -> Tensor:
     length = max(visible, default=0) + 1
     activation = dot(weighting.v, torch.tanh(times(weighting.hidden.weight, q)))
     centre = length / (1 + torch.exp(-activation))
@@ -149,7 +155,7 @@ def local_predictive(weighting, scores, visible, q, t, last):
     return soft_over(scores, near) * gaussian
 
 
-def monotonic(weighting, scores, visible, q, t, last):
+def monotonic(weighting: Any, scores: Tensor, visible: list[int], q: Tensor, t: int, last: Tensor | None) -> Tensor:
     """Sum over all ways to walk: start where the last query stopped, pass by, stop (no recursion, unlike the code)."""
     if last is None:
         last = torch.tensor([1.0] + [0.0] * (len(scores) - 1), dtype=torch.float64)
@@ -169,7 +175,7 @@ def monotonic(weighting, scores, visible, q, t, last):
     return torch.stack(weights)
 
 
-def sparse(weighting, scores, visible, q, t, last):
+def sparse(weighting: Any, scores: Tensor, visible: list[int], q: Tensor, t: int, last: Tensor | None) -> Tensor:
     """The threshold by bisection, then one exact step on the support that it finds."""
     if not visible:
         return torch.zeros_like(scores)

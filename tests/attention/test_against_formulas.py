@@ -16,7 +16,9 @@ DRAWN = {("hard", "training"), ("straight-through", "training")}
 
 def test_every_score_and_weighting_has_a_formula() -> None:
     for name in SCORES:
-        assert type(score_named(name)) in SCORE_FORMULAS, f"write the formula of {name!r} in tests/attention/reference.py"
+        assert type(score_named(name)) in SCORE_FORMULAS, (
+            f"write the formula of {name!r} in tests/attention/reference.py"
+        )
     for name in WEIGHTINGS:
         assert type(weighting_named(name)) in WEIGHTING_FORMULAS, f"write the formula of {name!r} in reference.py"
 

@@ -61,8 +61,13 @@ def scenes(draw: st.DrawFn, *, blind_rows: bool = False) -> Scene:
     mask[..., 0] |= ~mask.any(-1)
     if blind_rows:
         mask[draw(st.integers(0, batch - 1)), draw(st.integers(0, queries - 1))] = False
-    sizes = (queries, DIM), (keys, DIM), (keys, VALUE_DIM)
-    return Scene(*(numbers(batch, *size) for size in sizes), mask, draw(st.booleans()))
+    return Scene(
+        query=numbers(batch, queries, DIM),
+        key=numbers(batch, keys, DIM),
+        value=numbers(batch, keys, VALUE_DIM),
+        mask=mask,
+        training=draw(st.booleans()),
+    )
 
 
 def mechanism(score_name: str, weighting_name: str, *, training: bool) -> tuple[Score, Weighting]:
@@ -185,7 +190,10 @@ def test_padding_changes_nothing(score_name: str, weighting_name: str, scene: Sc
     bare = attend(*scene[:3], score=score, weighting=weighting, need_weights=True)
     padded = attend(
         scene.query,
-        *(torch.cat((x, torch.full_like(x[:, :1], 3.0).expand(-1, extra, -1)), dim=1) for x in (scene.key, scene.value)),
+        *(
+            torch.cat((x, torch.full_like(x[:, :1], 3.0).expand(-1, extra, -1)), dim=1)
+            for x in (scene.key, scene.value)
+        ),
         score=score,
         weighting=weighting,
         mask=padding_mask(lengths, size=keys + extra),

@@ -1,6 +1,5 @@
 """The score that sees where it looked a moment ago."""
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_positive
@@ -41,7 +40,7 @@ class LocationAware(RememberingScore):
 
     def recollect(self, keys: Tensor, past: Tensor) -> Tensor:
         *batch, size = past.shape
-        features = F.conv1d(past.reshape(-1, 1, size), self.convolution.weight, padding=self.convolution.padding)
+        features = self.convolution(past.to(keys.dtype).reshape(-1, 1, size))
         features = features.transpose(1, 2).reshape(*batch, size, -1)  # [N, filters, S] -> [B, S, filters]
         return exponential(keys + self.feature_projection(features))
 

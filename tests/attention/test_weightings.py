@@ -1,0 +1,135 @@
+"""What is particular to one weighting."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from saccade.attention import Attention, LocalMonotonic, LocalPredictive, Monotonic, sparsemax
+from saccade.attention.weightings.monotonic import walk
+from tests.attention.helpers import DIM, score_named, tensors
+
+NO_QUERY = torch.zeros(1, 1, 1)
+
+
+def test_local_m_moves_with_the_queries_and_stays_at_the_end() -> None:
+    weighting, scores = LocalMonotonic(1), torch.zeros(1, 5, 4)
+    weighted = weighting(scores, mask=None, query=NO_QUERY)
+    half, third = 1 / 2, 1 / 3
+    wanted = [
+        [half, half, 0, 0],
+        [third, third, third, 0],
+        [0, third, third, third],
+        [0, 0, half, half],
+        [0, 0, half, half],  # there is no fifth key
+    ]
+    torch.testing.assert_close(weighted.weights, torch.tensor([wanted]))
+    assert weighted.state.tolist() == [5]
+
+
+def test_local_m_stays_at_the_last_key_that_is_real() -> None:
+    mask = torch.tensor([[[True, True, False, False]]])
+    weights = LocalMonotonic(1)(torch.zeros(1, 4, 4), mask=mask, query=NO_QUERY).weights
+    assert weights[0, 3].tolist() == [0.5, 0.5, 0.0, 0.0]
+
+
+def test_local_p_learns_its_position() -> None:
+    """Only the Gaussian carries this gradient: scores are all alike."""
+    weighting = LocalPredictive(DIM, 5).double()
+    query = torch.randn(1, 1, DIM, dtype=torch.float64)
+    optimizer = torch.optim.Adam(weighting.parameters(), lr=0.05)
+    for _ in range(200):
+        weights = weighting(torch.zeros(1, 1, 20, dtype=torch.float64), mask=None, query=query).weights
+        optimizer.zero_grad()
+        (-weights[0, 0, 13]).backward()
+        optimizer.step()
+    assert weighting.positions(query, mask=None, keys=20).item() == pytest.approx(13, abs=0.6)
+
+
+def test_local_p_is_zero_outside_its_window_and_at_most_a_gaussian_inside() -> None:
+    weighting, query = LocalPredictive(DIM, 3), torch.randn(2, 4, DIM)
+    weights = weighting(torch.randn(2, 4, 30), mask=None, query=query).weights
+    centre = weighting.positions(query, mask=None, keys=30)
+    assert ((centre > 0) & (centre < 30)).all()
+    distance = (torch.arange(30) - centre[..., None]).abs()
+    assert (weights[distance > 3] == 0).all()
+    assert (weights <= torch.exp(-(distance**2) / (2 * 1.5**2)) + 1e-6).all()
+
+
+def test_monotonic_by_counting_all_walks() -> None:
+    """The probability of every series of stops, added up over all series: no recursion at all."""
+    queries, keys = 3, 4
+    stop = torch.rand(queries, keys, dtype=torch.float64)
+    wanted = torch.zeros(queries, keys, dtype=torch.float64)
+    for stops in itertools.product([*range(keys), None], repeat=queries):  # None: ran off the end
+        probability, at = 1.0, 0
+        for t, s in enumerate(stops):
+            if at is None:
+                probability *= s is None
+                continue
+            passed = range(at, keys if s is None else s)
+            probability *= math.prod(1 - stop[t, k].item() for k in passed)
+            probability *= 1.0 if s is None else (stop[t, s].item() if s >= at else 0.0)
+            at = s
+        for t, s in enumerate(stops):
+            if s is not None:
+                wanted[t, s] += probability
+    weighting = Monotonic(bias=0.0, noise=0.0).double().train()
+    found = weighting(torch.logit(stop)[None], mask=None, query=NO_QUERY).weights[0]
+    torch.testing.assert_close(found, wanted)
+
+
+def test_monotonic_inference_is_one_step_forward_at_a_time() -> None:
+    scores = torch.tensor([[[-1.0, 1, -1, 1, -1], [1, -1, -1, 1, 1], [1, 1, 1, -1, -1], [1, 1, 1, 1, 1]]])
+    weights = Monotonic(bias=0.0).eval()(scores, mask=None, query=NO_QUERY).weights[0]
+    wanted = [
+        [0, 1, 0, 0, 0],  # the first above zero
+        [0, 0, 0, 1, 0],  # from there on
+        [0, 0, 0, 0, 0],  # nothing any more: the walk is over
+        [0, 0, 0, 0, 0],
+    ]
+    assert weights.tolist() == wanted
+
+
+def test_monotonic_stays_exact_where_the_published_form_divides_by_zero() -> None:
+    """Keys that are certain to stop make the cumulative product of 1 - p zero."""
+    scores = torch.full((1, 2, 6), -200.0)
+    scores[0, 0, 2] = 200.0
+    scores[0, 1, 4] = 200.0
+    scores.requires_grad_()
+    weights = Monotonic(bias=0.0, noise=0.0).train()(scores, mask=None, query=NO_QUERY).weights
+    torch.testing.assert_close(weights[0], torch.eye(6)[[2, 4]])
+    (grad,) = torch.autograd.grad(weights[0, 1, 5], scores)
+    assert grad.isfinite().all()
+
+
+def test_monotonic_noise_is_for_training() -> None:
+    weighting, scores = Monotonic(noise=1.0), torch.randn(1, 3, 4)
+    drawn = [weighting.train()(scores, mask=None, query=NO_QUERY).weights for _ in range(2)]
+    assert not torch.equal(*drawn)
+    taken = [weighting.eval()(scores, mask=None, query=NO_QUERY).weights for _ in range(2)]
+    assert torch.equal(*taken)
+
+
+@pytest.mark.parametrize("keys", [1, 2, 3, 7, 8, 9])
+def test_walk_is_its_recursion(keys: int) -> None:
+    go, start = torch.rand(2, keys), torch.rand(2, keys)
+    rows = [start[:, 0]]
+    for s in range(1, keys):
+        rows.append(go[:, s - 1] * rows[-1] + start[:, s])
+    torch.testing.assert_close(walk(go, start), torch.stack(rows, dim=1))
+
+
+def test_sparsemax_worked_values() -> None:
+    """Two scores that differ by d < 1 share as (1 ± d) / 2; by more, the higher takes all (Martins 2016)."""
+    torch.testing.assert_close(sparsemax(torch.tensor([0.4, 0.0])), torch.tensor([0.7, 0.3]))
+    torch.testing.assert_close(sparsemax(torch.tensor([5.0, 3.9, -8.0])), torch.tensor([1.0, 0.0, 0.0]))
+    torch.testing.assert_close(sparsemax(torch.tensor([1e6, 1e6])), torch.tensor([0.5, 0.5]))
+
+
+def test_sparse_weights_are_sparse() -> None:
+    layer = Attention(score_named("dot"), None)
+    query, key, _ = tensors(keys=40)
+    weights = sparsemax(3 * layer.score(query, key))
+    assert (weights == 0).float().mean() > 0.5

@@ -1,0 +1,115 @@
+"""The house: which room may know which, what the package ships, and that the README tells the truth."""
+
+import ast
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "saccade"
+
+# From the top of the house to its ground. An import may only point down.
+ROOMS = ["cli", "serve", "look", "train", "decode", "models", "nets", "data", "metrics", "attention"]
+
+# What the attention room may import besides itself and the standard library.
+GROUND = {"torch"}
+
+
+def imports_of(path: Path) -> set[str]:
+    """The full names of all modules that a file imports, wherever in the file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the room"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def upward_imports(package: Path) -> list[str]:
+    """Every import from a room to one above it."""
+    found: list[str] = []
+    for path in sorted(package.rglob("*.py")):
+        room = path.relative_to(package).parts[0]
+        if room not in ROOMS:
+            continue
+        for name in sorted(imports_of(path)):
+            parts = name.split(".")
+            if parts[0] == "saccade" and parts[1] in ROOMS and ROOMS.index(parts[1]) < ROOMS.index(room):
+                found.append(f"{path.relative_to(package)} imports {name}")
+    return found
+
+
+def test_every_folder_is_a_room_with_something_in_it() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= {*ROOMS, "recipes"}
+    for folder in folders:
+        assert len(list((PACKAGE / folder).iterdir())) > 1
+
+
+def test_imports_point_down() -> None:
+    assert upward_imports(PACKAGE) == []
+
+
+def test_the_check_of_imports_can_fail(tmp_path: Path) -> None:
+    (tmp_path / "attention").mkdir()
+    (tmp_path / "models").mkdir()
+    (tmp_path / "attention" / "bad.py").write_text("def f():\n    from saccade.models import load\n")
+    (tmp_path / "models" / "good.py").write_text("import saccade.attention.masks\n")
+    assert upward_imports(tmp_path) == ["attention/bad.py imports saccade.models.load"]
+
+
+def test_attention_stands_on_torch_alone() -> None:
+    allowed = GROUND | {"saccade"} | sys.stdlib_module_names
+    for path in (PACKAGE / "attention").rglob("*.py"):
+        assert {name.split(".")[0] for name in imports_of(path)} <= allowed, path
+
+
+def test_files_have_one_subject() -> None:
+    for path in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.c")]:
+        assert len(path.read_text().splitlines()) <= 400, f"{path} is long: has it two subjects?"
+
+
+def test_the_wheel_has_what_runs(tmp_path: Path) -> None:
+    """The C source and the type marker travel with the package."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "saccade/attention/_kernels/additive.c" in names
+    assert "saccade/py.typed" in names
+    assert not [name for name in names if name.startswith(("tests", "bench", "examples"))]
+
+
+def readme_example() -> tuple[str, str]:
+    """The README's Python example, and the output printed under it."""
+    found = re.search(r"```python\n(.*?)```\s*```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert found is not None
+    return found[1], found[2]
+
+
+def test_the_example_of_the_readme_prints_what_it_says() -> None:
+    code, wanted = readme_example()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})  # noqa: S102
+    assert printed.getvalue() == wanted
+
+
+def test_the_readme_names_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert "make demo" in readme
+    assert "make test" in readme
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_between_documents_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text()):
+        assert (ROOT / target).exists(), f"{name} points to {target}"
