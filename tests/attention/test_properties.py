@@ -205,6 +205,18 @@ def test_padding_changes_nothing(score_name: str, weighting_name: str, scene: Sc
 
 @mechanisms
 @given(scene=scenes(blind_rows=True))
+def test_a_sequence_does_not_notice_its_neighbours(score_name: str, weighting_name: str, scene: Scene) -> None:
+    score, weighting = mechanism(score_name, weighting_name, training=scene.training)
+    together = attend(*scene[:3], score=score, weighting=weighting, mask=scene.mask).context
+    for b in range(len(scene.query)):
+        one = slice(b, b + 1)
+        inputs = (x[one] for x in scene[:3])
+        alone = attend(*inputs, score=score, weighting=weighting, mask=scene.mask[one]).context
+        close(alone, together[one])
+
+
+@mechanisms
+@given(scene=scenes(blind_rows=True))
 def test_asking_for_weights_changes_nothing(score_name: str, weighting_name: str, scene: Scene) -> None:
     score, weighting = mechanism(score_name, weighting_name, training=scene.training)
     without, with_them = (
