@@ -10,6 +10,9 @@
  */
 #include <stdint.h>
 
+/* Below this much work, waking other threads takes longer than doing it. */
+enum { SMALL = 1 << 15 };
+
 void additive_scores(const REAL *restrict q, const REAL *restrict k, const REAL *restrict v, REAL *restrict scores,
                      int64_t N, int64_t T, int64_t S, int64_t D, int threads)
 {
@@ -17,7 +20,7 @@ void additive_scores(const REAL *restrict q, const REAL *restrict k, const REAL 
     for (int64_t d = 0; d < D; d++)
         total += v[d];
 
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (N * T * S * D > SMALL)
     for (int64_t row = 0; row < N * T; row++) {
         const REAL *a = q + row * D, *keys = k + row / T * D * S;
         REAL *out = scores + row * S;
@@ -58,7 +61,7 @@ void additive_backward(const REAL *restrict q, const REAL *restrict k, const REA
                        REAL *restrict slope_q, REAL *restrict slope_k, REAL *restrict level,
                        int64_t N, int64_t T, int64_t S, int64_t D, int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (N * T * S * D > SMALL)
     for (int64_t piece = 0; piece < N * D; piece++) {
         const int64_t first = piece / D * T * D + piece % D; /* of q[n][0][d] */
         const REAL *a = q + first, *keys = k + piece * S, *g = gradient + piece / D * T * S;

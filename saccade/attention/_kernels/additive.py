@@ -36,7 +36,7 @@ def plain_additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
 
 
 def exponential(x: Tensor) -> Tensor:
-    """`e^2x` of projected queries or keys, for `additive_scores` and for nothing else.
+    """`e^2x` of projected queries or keys, for `additive_scores` and for nothing else: `[B, S, D]` -> `[B, S, D]`.
 
     The result carries its gradient as that of `x`: `additive_scores` hands back `∂/∂x` directly, where the detour over
     `∂/∂e^2x` would overflow. Slices, sums and selections of the result are fine, being linear.
@@ -44,6 +44,11 @@ def exponential(x: Tensor) -> Tensor:
     if x.dtype in (torch.float16, torch.bfloat16):
         x = x.float()  # their exponent or precision is too small for e^2x
     return _Exponential.apply(x)
+
+
+def exponential_keys(x: Tensor) -> Tensor:
+    """`exponential` of keys, laid out in memory as the loops want them, so that no call has to do it again."""
+    return exponential(x.transpose(-1, -2).contiguous()).transpose(-1, -2)
 
 
 class _Exponential(Function):
@@ -58,7 +63,7 @@ class _Exponential(Function):
 
 
 def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
-    """`[B, T, D]`, `[B, S, D]`, both from `exponential`, and `[D]` -> scores `[B, T, S]`."""
+    """`[B, T, D]` from `exponential`, `[B, S, D]` from `exponential_keys`, and `[D]` -> scores `[B, T, S]`."""
     *batch, queries, dim = query.shape
     keys = key.shape[-2]
     scores = _AdditiveScores.apply(query.reshape(-1, queries, dim), key.reshape(-1, keys, dim), v.to(query.dtype))

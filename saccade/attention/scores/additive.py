@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_last_dim, expect_positive
-from saccade.attention._kernels.additive import additive_scores, exponential
+from saccade.attention._kernels.additive import additive_scores, exponential, exponential_keys
 from saccade.attention.scores.score import Score
 
 
@@ -35,7 +35,7 @@ class Additive(Score):
         return exponential(self.query_projection(query))
 
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
-        return exponential(self.projected_keys(key))
+        return exponential_keys(self.projected_keys(key))
 
     def projected_keys(self, key: Tensor) -> Tensor:
         """`U k` alone, for scores that add a term of their own to it: `[B, S, Dk]` -> `[B, S, D]`."""

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_positive
-from saccade.attention._kernels.additive import exponential
+from saccade.attention._kernels.additive import exponential_keys
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.score import RememberingScore
 
@@ -42,7 +42,7 @@ class LocationAware(RememberingScore):
         *batch, size = past.shape
         features = self.convolution(past.to(keys.dtype).reshape(-1, 1, size))
         features = features.transpose(1, 2).reshape(*batch, size, -1)  # [N, filters, S] -> [B, S, filters]
-        return exponential(keys + self.feature_projection(features))
+        return exponential_keys(keys + self.feature_projection(features))
 
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return self.additive.compare(queries, keys)
