@@ -4,30 +4,53 @@ import torch
 from torch import Tensor
 
 
-def expect_last_dim(name: str, tensor: Tensor, dim: int, *, remedy: str = "") -> None:
-    """Raise unless `tensor` is `[..., items, dim]`."""
-    if tensor.dim() < 2 or tensor.shape[-1] != dim:
-        hint = f"; {remedy}" if remedy else ""
-        raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted [..., items, {dim}]{hint}")
+def expect_instance(name: str, found: object, kind: type, *, example: str) -> None:
+    """Raise unless `found` is a `kind`."""
+    if not isinstance(found, kind):
+        what = f"the class {found.__name__}" if isinstance(found, type) else repr(found)
+        raise ValueError(f"{name}: found {what}, wanted a {kind.__name__} such as {example}")
 
 
-def expect_sequences(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raise unless the three share their leading dimensions, and key and value their length."""
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if tensor.dim() < 2:
-            raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted [batch, items, dim]")
-    for name, tensor in (("key", key), ("value", value)):
-        if tensor.shape[:-2] != query.shape[:-2]:
-            batch = ", ".join(str(size) for size in query.shape[:-2])
+def expect_tensor(name: str, found: object) -> None:
+    """Raise unless `found` is a tensor."""
+    if not isinstance(found, Tensor):
+        raise ValueError(f"{name}: found a {type(found).__name__}, wanted a torch.Tensor")
+
+
+def expect_items(name: str, tensor: Tensor, *, like: tuple[str, Tensor] | None = None) -> None:
+    """Raise unless `tensor` is `[..., items, dim]` of floating point numbers, with the leading sizes of `like`."""
+    expect_tensor(name, tensor)
+    if tensor.dim() < 2:
+        raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted [batch, items, dim]")
+    if not tensor.is_floating_point():
+        raise ValueError(f"{name}: found dtype {tensor.dtype}, wanted floating point numbers")
+    if like is not None:
+        other_name, other = like
+        if tensor.shape[:-2] != other.shape[:-2]:
+            wanted = ", ".join([*(str(size) for size in other.shape[:-2]), "items", "dim"])
             raise ValueError(
-                f"{name}: found shape {list(tensor.shape)}, wanted [{batch}, items, dim]"
-                f" to go with the query of shape {list(query.shape)}"
+                f"{name}: found shape {list(tensor.shape)}, wanted [{wanted}]"
+                f" to go with the {other_name} of shape {list(other.shape)}"
             )
+
+
+def expect_pairs(key: Tensor, value: Tensor) -> None:
+    """Raise unless there is one value for each key."""
+    expect_items("key", key)
+    expect_items("value", value, like=("key", key))
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(
             f"value: found {value.shape[-2]} items in shape {list(value.shape)},"
             f" wanted {key.shape[-2]}, one for each key"
         )
+
+
+def expect_last_dim(name: str, tensor: Tensor, dim: int, *, remedy: str = "") -> None:
+    """Raise unless `tensor` is `[..., items, dim]`."""
+    expect_items(name, tensor)
+    if tensor.shape[-1] != dim:
+        hint = f"; {remedy}" if remedy else ""
+        raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted [..., items, {dim}]{hint}")
 
 
 def expect_one_size(query: Tensor, key: Tensor) -> None:
@@ -39,8 +62,19 @@ def expect_one_size(query: Tensor, key: Tensor) -> None:
         )
 
 
+def expect_same_kind(name: str, found: Tensor, *, like: tuple[str, Tensor]) -> None:
+    """Raise unless `found` has the dtype and the device of `like`."""
+    other_name, other = like
+    if (found.dtype, found.device) != (other.dtype, other.device):
+        raise ValueError(
+            f"{name}: found {found.dtype} on {found.device},"
+            f" wanted {other.dtype} on {other.device}, as the {other_name} is"
+        )
+
+
 def expect_mask(mask: Tensor, shape: torch.Size, *, name: str = "mask") -> None:
     """Raise unless `mask` is boolean and broadcasts to `shape`, the shape of the scores."""
+    expect_tensor(name, mask)
     if mask.dtype != torch.bool:
         raise ValueError(
             f"{name}: found dtype {mask.dtype}, wanted torch.bool with True where a query may look;"
@@ -56,10 +90,17 @@ def expect_mask(mask: Tensor, shape: torch.Size, *, name: str = "mask") -> None:
         raise ValueError(f"{name}: found shape {list(mask.shape)}, wanted one that broadcasts to {list(shape)}{hint}")
 
 
-def expect_positive(name: str, number: float) -> None:
-    """Raise unless `number` is at least 1."""
-    if not number >= 1:
-        raise ValueError(f"{name}: found {number}, wanted at least 1")
+def expect_at_least(name: str, number: float, least: float) -> None:
+    """Raise unless `number` is at least `least`; NaN is not."""
+    if not number >= least:
+        raise ValueError(f"{name}: found {number}, wanted at least {least}")
+
+
+def expect_count(name: str, number: int, *, least: int = 1) -> None:
+    """Raise unless `number` is a whole number of at least `least`."""
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise ValueError(f"{name}: found {number!r}, wanted a whole number of at least {least}")
+    expect_at_least(name, number, least)
 
 
 def expect_fraction(name: str, number: float) -> None:

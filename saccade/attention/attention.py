@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_fraction
+from saccade.attention._checks import expect_fraction, expect_instance
 from saccade.attention.functional import Attended, Memory, State, recall, remember
 from saccade.attention.scores import Score
 from saccade.attention.weightings import Soft, Weighting
@@ -32,12 +32,15 @@ class Attention(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        weighting = Soft() if weighting is None else weighting
+        expect_instance("score", score, Score, example="ScaledDot()")
+        expect_instance("weighting", weighting, Weighting, example="Soft()")
         expect_fraction("dropout", dropout)
         self.score = score
-        self.weighting = Soft() if weighting is None else weighting
-        self.query_projection = query_projection or nn.Identity()
-        self.key_projection = key_projection or nn.Identity()
-        self.value_projection = value_projection or nn.Identity()
+        self.weighting = weighting
+        self.query_projection = nn.Identity() if query_projection is None else query_projection
+        self.key_projection = nn.Identity() if key_projection is None else key_projection
+        self.value_projection = nn.Identity() if value_projection is None else value_projection
         self.dropout = dropout
 
     def forward(

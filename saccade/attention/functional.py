@@ -9,12 +9,22 @@ import math
 from typing import Literal, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 
-from saccade.attention._checks import expect_fraction, expect_mask, expect_one_size, expect_sequences
+from saccade.attention._checks import (
+    expect_fraction,
+    expect_instance,
+    expect_items,
+    expect_mask,
+    expect_one_size,
+    expect_pairs,
+    expect_same_kind,
+)
 from saccade.attention._kernels.fused import fused_attention
 from saccade.attention._kernels.plain import weighted_sum
 from saccade.attention._kernels.tiled import TILE, tiled_attention
+from saccade.attention._past import grow
 from saccade.attention.masks import causal_mask, join_masks
 from saccade.attention.scores import RememberingScore, Score
 from saccade.attention.weightings import Choice, Soft, Weighted, Weighting, WindowedSoftmax
@@ -76,7 +86,12 @@ def attend(
     that come one by one, call `remember` once and `recall` for each.
     """
     value = key if value is None else value
-    expect_sequences(query, key, value)
+    expect_items("query", query)
+    expect_items("key", key, like=("query", query))
+    expect_pairs(key, value)
+    if not torch.is_autocast_enabled(query.device.type):
+        expect_same_kind("key", key, like=("query", query))
+        expect_same_kind("value", value, like=("key", key))
     return recall(
         query,
         remember(key, value, score=score),
@@ -102,8 +117,9 @@ def remember(
 
     `mask` `[B, 1, S]`, as `padding_mask` gives it, says which of the keys are real.
     """
+    expect_instance("score", score, Score, example="ScaledDot()")
     value = key if value is None else value
-    expect_sequences(key, key, value)
+    expect_pairs(key, value)
     if mask is not None:
         expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
         mask = mask.expand(*key.shape[:-2], 1, key.shape[-2])
@@ -113,6 +129,7 @@ def remember(
 
 
 def _append(before: Memory, new: Memory) -> Memory:
+    expect_items("key", new.key, like=("memory before", before.key))
     mask = None
     if before.mask is not None or new.mask is not None:
         mask = torch.cat([_known_mask(before), _known_mask(new)], dim=-1)
@@ -140,55 +157,62 @@ def recall(
 
     mask          which keys each query may look at, besides the memory's own mask
     causal        no query looks at a later key; the last query stands at the last key (bottom right)
-    state         what came out of the call with the queries before these
+    state         what came out of the call with the queries before these; there may be more keys by now
     need_weights  return the weights, too; without them the fast paths are open (`attention_path`)
-    dropout       the probability that a query loses sight of a key: a random mask (DropKey, Li 2023), after which the
-                  weights still sum to one. Dropping weights after the softmax would shut torch's fused kernel out.
+    dropout       the probability that a query loses sight of a key: a random mask (DropKey, Li 2023) that leaves it
+                  something to see, so that the weights sum to what they summed to. Dropping weights after the softmax
+                  would shut torch's fused kernel out.
     """
     weighting = Soft() if weighting is None else weighting
     state = State() if state is None else state
-    queries = score.queries(query)
-    expect_sequences(query, memory.key, memory.value)
-    if score.is_dot_product:
-        expect_one_size(queries, memory.key)
+    expect_instance("memory", memory, Memory, example="what remember(key, value, score=score) gives")
+    expect_items("query", query, like=("memory", memory.key))
     shape = torch.Size((*query.shape[:-1], memory.key.shape[-2]))  # of the scores, [B, T, S]
+    path = attention_path(score, weighting, shape=shape, need_weights=need_weights)
     if mask is not None:
         expect_mask(mask, shape)
-    mask = join_masks(mask, memory.mask, _keep_in_sight(shape, dropout, query.device))
+    expect_fraction("dropout", dropout)
+    queries = score.queries(query)
+    if score.is_dot_product:
+        expect_one_size(queries, memory.key)
     if not shape.numel():
         return _nothing_to_see(memory.value, shape, state, need_weights=need_weights)
 
-    path = attention_path(score, weighting, shape=shape, need_weights=need_weights)
-    if causal and not (path == "fused" and mask is None and isinstance(weighting, Soft) and shape[-1] == shape[-2]):
+    mask = join_masks(mask, memory.mask)
+    # torch's kernel knows a causal mask by itself, and then computes half of the scores
+    causal_by_kernel = path == "fused" and isinstance(weighting, Soft) and mask is None and shape[-1] == shape[-2]
+    if causal and (dropout or not causal_by_kernel):
         mask, causal = join_masks(mask, causal_mask(shape[-2], shape[-1], device=query.device)), False
 
-    if path == "stepwise":
-        assert isinstance(score, RememberingScore)
-        weighted, past = _step_by_step(query, queries, memory.key, score, weighting, mask, state)
-        return _gather(weighted, memory.value, past, need_weights=need_weights)
-    if path == "plain":
-        scores = score.compare(queries, memory.key)
-        weighted = weighting(scores, mask=mask, query=query, state=state.weighting)
-        return _gather(weighted, memory.value, None, need_weights=need_weights)
+    if path in ("fused", "tiled"):
+        assert isinstance(weighting, WindowedSoftmax)
+        mask, last = weighting.narrow(mask, shape=shape, device=query.device, state=state.weighting)
+        if dropout:
+            mask = join_masks(mask, _kept_in_sight(shape, dropout, mask, query.device))
+        if path == "fused":
+            context = fused_attention(queries, memory.key, memory.value, mask=mask, causal=causal)
+        else:
+            context = _tiled(score, queries, memory, mask)
+        return Attended(context, None, State(weighting=last))
 
-    assert isinstance(weighting, WindowedSoftmax)
-    mask, weighting_state = weighting.narrow(mask, shape=shape, device=query.device, state=state.weighting)
-    if path == "fused":
-        context = fused_attention(queries, memory.key, memory.value, mask=mask, causal=causal)
+    kept = _kept_in_sight(shape, dropout, mask, query.device) if dropout else None
+    if path == "plain":
+        scores = _hide(score.compare(queries, memory.key), kept)
+        weighted, past = weighting(scores, mask=mask, query=query, state=state.weighting), None
     else:
-        context = tiled_attention(
-            queries,
-            memory.key,
-            memory.value,
-            mask=mask,
-            compare=score.compare,
-            parameters=tuple(score.parameters()),
-        )
-    return Attended(context, None, State(weighting=weighting_state))
+        assert isinstance(score, RememberingScore)
+        weighted, past = _step_by_step(query, queries, memory.key, score, weighting, mask, kept, state)
+    context = weighted_sum(weighted.weights, memory.value)
+    weights = weighted.weights if need_weights else None
+    return Attended(context, weights, State(past, weighted.state), weighted.choice)
 
 
 def attention_path(
-    score: Score, weighting: Weighting, *, shape: torch.Size | tuple[int, ...], need_weights: bool = False
+    score: Score,
+    weighting: Weighting | None = None,
+    *,
+    shape: torch.Size | tuple[int, ...],
+    need_weights: bool = False,
 ) -> Path:
     """How `recall` computes scores of `shape` `[B, T, S]`.
 
@@ -197,6 +221,9 @@ def attention_path(
     plain     all scores, all weights, then the context
     stepwise  query after query, because the score looks back at earlier weights
     """
+    weighting = Soft() if weighting is None else weighting
+    expect_instance("score", score, Score, example="ScaledDot()")
+    expect_instance("weighting", weighting, Weighting, example="Soft()")
     if isinstance(score, RememberingScore):
         return "stepwise"
     if need_weights or not isinstance(weighting, WindowedSoftmax):
@@ -206,6 +233,31 @@ def attention_path(
     return "tiled" if math.prod(shape) > TILE else "plain"
 
 
+class _Comparison(nn.Module):
+    """`score.compare` as a module's `forward`, so that it can be called with given parameters."""
+
+    def __init__(self, score: Score) -> None:
+        super().__init__()
+        self.score = score
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return self.score.compare(queries, keys)
+
+
+def _tiled(score: Score, queries: Tensor, memory: Memory, mask: Tensor | None) -> Tensor:
+    comparison = _Comparison(score)
+    names, parameters = [], []
+    for name, parameter in comparison.named_parameters():
+        names.append(name)
+        parameters.append(parameter)
+
+    def compare(queries: Tensor, keys: Tensor, *parameters: Tensor) -> Tensor:
+        # not the module's parameters of the moment: the backward pass wants those of its forward pass
+        return functional_call(comparison, dict(zip(names, parameters, strict=True)), (queries, keys))
+
+    return tiled_attention(queries, memory.key, memory.value, mask=mask, compare=compare, parameters=tuple(parameters))
+
+
 def _step_by_step(
     query: Tensor,
     queries: Tensor,
@@ -213,16 +265,18 @@ def _step_by_step(
     score: RememberingScore,
     weighting: Weighting,
     mask: Tensor | None,
+    kept: Tensor | None,
     state: State,
 ) -> tuple[Weighted, Tensor]:
     """The weights of all queries, each knowing those before it, and what the score remembers after the last."""
-    past = score.nothing_seen(keys) if state.score is None else state.score
+    past = score.nothing_seen(keys) if state.score is None else grow(state.score, keys.shape[-2])
     last = state.weighting
     steps: list[Weighted] = []
     for t in range(query.shape[-2]):
         here = slice(t, t + 1)
         mask_now = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., here, :]
         scores = score.compare(queries[..., here, :], score.recollect(keys, past))
+        scores = _hide(scores, None if kept is None else kept[..., here, :])
         step = weighting(scores, mask=mask_now, query=query[..., here, :], state=last)
         past, last = score.remember(past, step.weights.squeeze(-2)), step.state
         steps.append(step)
@@ -231,15 +285,19 @@ def _step_by_step(
     return Weighted(torch.cat([step.weights for step in steps], dim=-2), last, choice), past
 
 
-def _gather(weighted: Weighted, value: Tensor, past: Tensor | None, *, need_weights: bool) -> Attended:
-    context = weighted_sum(weighted.weights, value)
-    weights = weighted.weights if need_weights else None
-    return Attended(context, weights, State(past, weighted.state), weighted.choice)
+def _kept_in_sight(shape: torch.Size, dropout: float, mask: Tensor | None, device: torch.device) -> Tensor:
+    """Which keys each query keeps in sight, `[B, T, S]`; all of them, if it would have lost all that it may see."""
+    kept = torch.rand(shape, device=device) >= dropout
+    left = kept if mask is None else kept & mask
+    return kept | ~left.any(-1, keepdim=True)
 
 
-def _keep_in_sight(shape: torch.Size, dropout: float, device: torch.device) -> Tensor | None:
-    expect_fraction("dropout", dropout)
-    return torch.rand(shape, device=device) >= dropout if dropout else None
+def _hide(scores: Tensor, kept: Tensor | None) -> Tensor:
+    """Scores too low to count for keys that are out of sight, which leaves the mask as it is for the weighting.
+
+    Half of the lowest number: still above what a weighting gives to masked keys.
+    """
+    return scores if kept is None else scores.masked_fill(~kept, torch.finfo(scores.dtype).min / 2)
 
 
 def _nothing_to_see(value: Tensor, shape: torch.Size, state: State, *, need_weights: bool) -> Attended:

@@ -1,7 +1,8 @@
 """Masks: boolean, and **True means "may look"**, as in torch's `scaled_dot_product_attention`.
 
-A mask broadcasts to the scores `[B, T, S]` (B batch, T queries, S keys). Masks combine with `&`:
-`padding_mask(lengths) & causal_mask(T)`.
+A mask broadcasts to the scores `[B, T, S]` (B batch, T queries, S keys), from the right as everywhere in torch. So two
+dimensions are always `[T, S]`; a mask of keys `[B, S]` goes in as `mask[:, None, :]`, the shape that `padding_mask`
+gives. Masks combine with `&`: `padding_mask(lengths) & causal_mask(T)`.
 """
 
 from typing import Literal
@@ -9,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from saccade.attention._checks import expect_choice, expect_positive
+from saccade.attention._checks import expect_choice, expect_count, expect_tensor
 
 Corner = Literal["top-left", "bottom-right"]
 
@@ -22,11 +23,14 @@ def padding_mask(lengths: Tensor, *, size: int | None = None) -> Tensor:
         lengths 3, 1 ->  1 1 1
                          1 0 0
     """
+    expect_tensor("lengths", lengths)
     if lengths.dim() != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool:
         raise ValueError(
             f"lengths: found shape {list(lengths.shape)} of {lengths.dtype}, wanted [batch] of whole numbers"
         )
-    longest = int(lengths.max()) if lengths.numel() else 0
+    shortest, longest = (int(lengths.min()), int(lengths.max())) if lengths.numel() else (0, 0)
+    if shortest < 0:
+        raise ValueError(f"lengths: found a length of {shortest}, wanted 0 or more")
     size = longest if size is None else size
     if longest > size:
         raise ValueError(f"lengths: found a length of {longest}, wanted at most size={size}")
@@ -49,8 +53,8 @@ def causal_mask(
               1 1 1 0                     1 0 0 0
               1 1 1 1                     1 1 0 0
     """
-    expect_choice("corner", corner, ("top-left", "bottom-right"))
     keys = queries if keys is None else keys
+    _expect_shape(queries, keys, corner)
     diagonal = keys - queries if corner == "bottom-right" else 0
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(diagonal)
 
@@ -72,13 +76,19 @@ def window_mask(
                    1 1 1 0
                    0 1 1 1
     """
-    expect_positive("window", window)
-    expect_choice("corner", corner, ("top-left", "bottom-right"))
+    expect_count("window", window)
     keys = queries if keys is None else keys
+    _expect_shape(queries, keys, corner)
     shift = keys - queries if corner == "bottom-right" else 0
     rows = torch.arange(queries, device=device)[:, None] + shift
     columns = torch.arange(keys, device=device)
     return (columns - rows).abs() <= window
+
+
+def _expect_shape(queries: int, keys: int, corner: str) -> None:
+    expect_count("queries", queries, least=0)
+    expect_count("keys", keys, least=0)
+    expect_choice("corner", corner, ("top-left", "bottom-right"))
 
 
 def join_masks(*masks: Tensor | None) -> Tensor | None:

@@ -1,8 +1,9 @@
 """Several attentions side by side."""
 
+import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_fraction, expect_last_dim, expect_positive
+from saccade.attention._checks import expect_count, expect_fraction, expect_instance, expect_last_dim
 from saccade.attention.functional import Attended, Memory, State, recall, remember
 from saccade.attention.positions import Rotary
 from saccade.attention.scores import ScaledDot, Score
@@ -17,7 +18,7 @@ class MultiHead(nn.Module):
     `[B, T, dim]`, `[B, S, key_dim]`, `[B, S, value_dim]` -> context `[B, T, dim]`, weights `[B, H, T, S]`. Each of the
     `H` heads has size `dim / H`. The score is made for that size, and all heads share what it learns:
     `Additive(16, 16)` for `dim=64, heads=4`. Masks broadcast to `[B, T, S]`, or to `[B, H, T, S]` if they have four
-    dimensions.
+    dimensions. A query that may look nowhere gets `Wo`'s bias.
 
     Self-attention is `layer(x)`, causal self-attention `layer(x, causal=True)`, cross-attention `layer(x, memory)`.
     With a key/value cache, in pieces of any length:
@@ -40,15 +41,22 @@ class MultiHead(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        expect_positive("heads", heads)
-        if dim < heads or dim % heads:
+        expect_count("heads", heads)
+        expect_count("dim", dim)
+        if dim % heads:
             raise ValueError(f"dim: found {dim}, wanted a multiple of heads={heads}")
+        score = ScaledDot() if score is None else score
+        weighting = Soft() if weighting is None else weighting
+        expect_instance("weighting", weighting, Weighting, example="Soft()")
+        _expect_score_of_size(score, dim // heads)
         expect_fraction("dropout", dropout)
-        if rotary is not None and rotary.dim != dim // heads:
-            raise ValueError(f"rotary: found dim {rotary.dim}, wanted {dim // heads}, the size of a head")
+        if rotary is not None:
+            expect_instance("rotary", rotary, Rotary, example=f"Rotary({dim // heads})")
+            if rotary.dim != dim // heads:
+                raise ValueError(f"rotary: found dim {rotary.dim}, wanted {dim // heads}, the size of a head")
         self.heads = heads
-        self.score = ScaledDot() if score is None else score
-        self.weighting = Soft() if weighting is None else weighting
+        self.score = score
+        self.weighting = weighting
         self.rotary = rotary
         self.dropout = dropout
         self.query_projection = nn.Linear(dim, dim, bias=bias)
@@ -80,8 +88,8 @@ class MultiHead(nn.Module):
     ) -> Memory:
         """Project and prepare keys and values once, after those of `before` if there are any."""
         value = key if value is None else value
-        expect_last_dim("key", key, self.key_projection.in_features)
-        expect_last_dim("value", value, self.value_projection.in_features)
+        _expect_batch("key", key, self.key_projection.in_features)
+        _expect_batch("value", value, self.value_projection.in_features)
         keys = self._split(self.key_projection(key))
         if self.rotary is not None:
             keys = self.rotary(keys, start=0 if before is None else before.key.shape[-2])
@@ -99,7 +107,7 @@ class MultiHead(nn.Module):
         need_weights: bool = False,
     ) -> Attended:
         """Look with each query at what was remembered. Rotary positions let the last query stand at the last key."""
-        expect_last_dim("query", query, self.query_projection.in_features)
+        _expect_batch("query", query, self.query_projection.in_features)
         queries = self._split(self.query_projection(query))
         if self.rotary is not None:
             queries = self.rotary(queries, start=memory.key.shape[-2] - query.shape[-2])
@@ -123,3 +131,21 @@ class MultiHead(nn.Module):
 
 def _for_heads(mask: Tensor | None) -> Tensor | None:
     return mask[:, None] if mask is not None and mask.dim() == 3 else mask  # [B, T, S] -> [B, 1, T, S]
+
+
+def _expect_batch(name: str, tensor: Tensor, dim: int) -> None:
+    expect_last_dim(name, tensor, dim)
+    if tensor.dim() != 3:
+        raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted [batch, items, {dim}]")
+
+
+def _expect_score_of_size(score: Score, size: int) -> None:
+    """Raise unless the score takes queries and keys of a head's size; tried once, on nothing."""
+    expect_instance("score", score, Score, example="ScaledDot()")
+    nothing = next(score.parameters(), torch.zeros(())).new_zeros(1, 1, size)
+    try:
+        score(nothing, nothing)
+    except ValueError as error:
+        raise ValueError(
+            f"score: found one that does not take vectors of {size}, the size of a head: {error}"
+        ) from None

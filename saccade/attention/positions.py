@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_choice, expect_last_dim, expect_positive
+from saccade.attention._checks import expect_choice, expect_count, expect_items, expect_last_dim
 
 Combine = Literal["add", "concatenate"]
 
@@ -23,19 +23,21 @@ def sinusoids(positions: Tensor, dim: int) -> Tensor:
     The distance of two encodings depends on the distance of their positions alone, and every number lies in [-1, 1].
     """
     dtype = positions.dtype if positions.is_floating_point() else torch.get_default_dtype()
-    return _sines_and_cosines(positions, dim).flatten(-2).to(dtype)
+    return _sines_and_cosines(positions, dim).flatten(-2).to(positions.device, dtype)
 
 
 def _sines_and_cosines(positions: Tensor, dim: int, base: float = 10000.0) -> Tensor:
     """Sine and cosine of `pos / base^(2i/dim)`: `[S]` -> `[S, dim / 2, 2]` in float64."""
     # float64, because at position 100,000 a float32 angle is off by 0.004 already
-    exponents = torch.arange(0, dim, 2, dtype=torch.float64, device=positions.device) / dim
-    angles = positions.double()[:, None] / base**exponents
+    exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim
+    angles = positions.cpu().double()[:, None] / base**exponents  # not every device knows float64
     return torch.stack((angles.sin(), angles.cos()), dim=-1)
 
 
 def _positions_of(x: Tensor, start: int) -> Tensor:
-    return torch.arange(start, start + x.shape[-2], dtype=torch.float64, device=x.device)
+    expect_items("x", x)
+    expect_count("start", start, least=0)
+    return torch.arange(start, start + x.shape[-2], dtype=torch.float64)
 
 
 def _expect_even(dim: int) -> None:
@@ -66,8 +68,11 @@ class Sinusoidal(nn.Module):
         self.dim = dim
         self.combine: Combine = combine
 
+    def extra_repr(self) -> str:
+        return f"{self.dim}, combine={self.combine!r}"
+
     def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
-        return _combine(x, sinusoids(_positions_of(x, start), self.dim).to(x.dtype), self.combine)
+        return _combine(x, sinusoids(_positions_of(x, start), self.dim).to(x), self.combine)
 
 
 class Learned(nn.Module):
@@ -78,14 +83,16 @@ class Learned(nn.Module):
 
     def __init__(self, dim: int, positions: int, *, combine: Combine = "add") -> None:
         super().__init__()
-        expect_positive("dim", dim)
-        expect_positive("positions", positions)
+        expect_count("dim", dim)
+        expect_count("positions", positions)
         expect_choice("combine", combine, ("add", "concatenate"))
         self.combine: Combine = combine
         self.table = nn.Parameter(torch.empty(positions, dim))
         nn.init.normal_(self.table, std=0.02)
 
     def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
+        expect_items("x", x)
+        expect_count("start", start, least=0)
         end = start + x.shape[-2]
         if end > len(self.table):
             raise ValueError(
@@ -105,12 +112,14 @@ class Rotary(nn.Module):
     def __init__(self, dim: int, *, base: float = 10000.0) -> None:
         super().__init__()
         _expect_even(dim)
+        if not base > 1:
+            raise ValueError(f"base: found {base}, wanted more than 1")
         self.dim = dim
         self.base = base
 
     def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
         expect_last_dim("x", x, self.dim)
-        turns = _sines_and_cosines(_positions_of(x, start), self.dim, self.base).to(x.dtype)
+        turns = _sines_and_cosines(_positions_of(x, start), self.dim, self.base).to(x)
         sin, cos = turns.unbind(-1)  # [S, dim / 2] each
         even, odd = x[..., 0::2], x[..., 1::2]
         turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1)

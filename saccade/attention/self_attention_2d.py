@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_positive
+from saccade.attention._checks import expect_count, expect_instance, expect_tensor
 from saccade.attention.functional import Attended, attend
 from saccade.attention.scores import Dot, Score
 
@@ -16,7 +16,7 @@ class SelfAttention2d(nn.Module):
     All projections are 1 × 1 convolutions, of queries and keys to `key_channels` (`C / 8`), of values to
     `value_channels` (`C / 2`). The gate `γ` starts at 0, so that the layer can be put into a trained CNN without
     disturbing it. The score is the dot product unless another is given, made for `key_channels`. Weights are
-    `[B, P, P]` with `P = height · width`, row by row.
+    `[B, P, P]` with `P = height · width`, row by row. What comes back is an `Attended`: the map is its `context`.
     """
 
     def __init__(
@@ -28,10 +28,11 @@ class SelfAttention2d(nn.Module):
         score: Score | None = None,
     ) -> None:
         super().__init__()
-        expect_positive("channels", channels)
+        expect_count("channels", channels)
         key_channels = max(1, channels // 8) if key_channels is None else key_channels
         value_channels = max(1, channels // 2) if value_channels is None else value_channels
         self.score = Dot() if score is None else score
+        expect_instance("score", self.score, Score, example="Dot()")
         self.query_projection = nn.Conv2d(channels, key_channels, 1)
         self.key_projection = nn.Conv2d(channels, key_channels, 1)
         self.value_projection = nn.Conv2d(channels, value_channels, 1)
@@ -39,6 +40,7 @@ class SelfAttention2d(nn.Module):
         self.gate = nn.Parameter(torch.zeros(()))
 
     def forward(self, x: Tensor, *, need_weights: bool = False) -> Attended:
+        expect_tensor("x", x)
         channels = self.query_projection.in_channels
         if x.dim() != 4 or x.shape[1] != channels:
             raise ValueError(f"x: found shape {list(x.shape)}, wanted [batch, {channels}, height, width]")

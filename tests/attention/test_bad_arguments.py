@@ -27,12 +27,18 @@ from saccade.attention import (
     Rotary,
     SelfAttention2d,
     Sinusoidal,
+    Soft,
+    State,
     attend,
+    attention_path,
     causal_mask,
     make_score,
     make_weighting,
+    moving_baseline,
     padding_mask,
+    recall,
     remember,
+    sparsemax,
     window_mask,
 )
 
@@ -100,6 +106,54 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "sinusoids of another size": (lambda: Sinusoidal(6)(Q), "x: found shape [2, 3, 4], wanted [..., items, 6]"),
     "combine": (lambda: Sinusoidal(4, combine="sum"), "combine: found 'sum', wanted one of"),  # pyright: ignore[reportArgumentType]
     "past the learned positions": (lambda: Learned(4, 2)(Q), "x: found 3 positions, wanted at most 2"),
+    "a score by name": (lambda: Attention("dot"), "score: found 'dot', wanted a Score such as ScaledDot()"),  # pyright: ignore[reportArgumentType]
+    "a score's class": (lambda: Attention(Dot), "score: found the class Dot, wanted a Score such as"),  # pyright: ignore[reportArgumentType]
+    "parts in the wrong order": (lambda: Attention(Soft(), Dot()), "score: found Soft(), wanted a Score"),  # pyright: ignore[reportArgumentType]
+    "a score by name, in the function": (lambda: attend(Q, K, score="dot"), "score: found 'dot'"),  # pyright: ignore[reportArgumentType]
+    "a score by name, in heads": (lambda: MultiHead(4, 2, score="dot"), "score: found 'dot'"),  # pyright: ignore[reportArgumentType]
+    "a score of another size, in heads": (
+        lambda: MultiHead(8, 2, score=Additive(8, 8)),
+        "score: found one that does not take vectors of 4, the size of a head",
+    ),
+    "a score by name, for maps": (lambda: SelfAttention2d(8, score="dot"), "score: found 'dot'"),  # pyright: ignore[reportArgumentType]
+    "a path by name": (lambda: attention_path("dot", shape=(1, 2, 3)), "score: found 'dot'"),  # pyright: ignore[reportArgumentType]
+    "a mix in the wrong order": (lambda: Mix(Location(4, 9), Dot()), "location: found Dot(), wanted a Location"),  # pyright: ignore[reportArgumentType]
+    "lists": (lambda: look([[1.0]], K), "query: found a list, wanted a torch.Tensor"),  # pyright: ignore[reportArgumentType]
+    "a list as a mask": (lambda: look(Q, K, mask=[True]), "mask: found a list, wanted a torch.Tensor"),  # pyright: ignore[reportArgumentType]
+    "a list of lengths": (lambda: padding_mask([3, 2]), "lengths: found a list, wanted a torch.Tensor"),  # pyright: ignore[reportArgumentType]
+    "negative lengths": (
+        lambda: padding_mask(torch.tensor([3, -2])),
+        "lengths: found a length of -2, wanted 0 or more",
+    ),
+    "keys for a memory": (lambda: recall(Q, K, score=Dot()), "wanted a Memory such as what remember("),  # pyright: ignore[reportArgumentType]
+    "whole numbers": (lambda: look(Q.long(), K), "query: found dtype torch.int64, wanted floating point numbers"),
+    "two dtypes": (lambda: look(Q, K.double()), "key: found torch.float64 on cpu, wanted torch.float32 on cpu"),
+    "two devices": (
+        lambda: look(Q, K, K.to("meta")),
+        "value: found torch.float32 on meta, wanted torch.float32 on cpu",
+    ),
+    "values of another batch": (
+        lambda: remember(K, ones(3, 5, 4), score=Dot()),
+        "value: found shape [3, 5, 4], wanted [2, items, dim] to go with the key of shape [2, 5, 4]",
+    ),
+    "a memory of another batch": (
+        lambda: remember(K, score=Dot(), before=remember(ones(3, 5, 4), score=Dot())),
+        "key: found shape [2, 5, 4], wanted [3, items, dim] to go with the memory before",
+    ),
+    "a state of another memory": (
+        lambda: attend(Q, K, score=Coverage(4, 4), state=State(score=ones(2, 9))),
+        "state: found weights over 9 keys, wanted at most 5",
+    ),
+    "unbatched, in heads": (lambda: MultiHead(4, 2)(ones(3, 4)), "key: found shape [3, 4], wanted [batch, items, 4]"),
+    "half a head": (lambda: MultiHead(8, 2.0), "heads: found 2.0, wanted a whole number"),  # pyright: ignore[reportArgumentType]
+    "half a window": (lambda: LocalMonotonic(1.5), "window: found 1.5, wanted a whole number"),  # pyright: ignore[reportArgumentType]
+    "rotary by flag": (lambda: MultiHead(8, 2, rotary=True), "rotary: found True, wanted a Rotary such as Rotary(4)"),  # pyright: ignore[reportArgumentType]
+    "rotary base": (lambda: Rotary(4, base=0), "base: found 0, wanted more than 1"),
+    "a start before the beginning": (lambda: Learned(4, 9)(Q, start=-1), "start: found -1, wanted at least 0"),
+    "positions of whole numbers": (lambda: Sinusoidal(4)(Q.long()), "x: found dtype torch.int64"),
+    "a negative size": (lambda: causal_mask(-3), "queries: found -3, wanted at least 0"),
+    "decay": (lambda: moving_baseline(0.0, ones(2), decay=2), "decay: found 2, wanted 0 <= decay <= 1"),
+    "a float mask for sparsemax": (lambda: sparsemax(ones(3), ones(3)), "mask: found dtype torch.float32"),
     "a score's name": (lambda: make_score("bilinear", 4, 4), "score: found 'bilinear', wanted one of cosine, additive"),
     "a weighting's name": (lambda: make_weighting("top-k", 4), "weighting: found 'top-k', wanted one of soft, hard"),
 }

@@ -1,5 +1,6 @@
 """The fast paths against the plain ones, and that they are really taken."""
 
+import copy
 import ctypes
 import logging
 import os
@@ -12,6 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from bench.watch import Watch
 from saccade.attention import (
@@ -145,7 +147,7 @@ def test_tiled_is_plain(score_name: str, tile: int) -> None:
         score.keys(key),
         value,
         mask=mask,
-        compare=score.compare,
+        compare=lambda queries, keys, *parameters: score.compare(queries, keys),
         parameters=tuple(score.parameters()),
         tile=tile,
     )
@@ -169,15 +171,15 @@ def test_tiled_takes_any_function_of_query_and_key() -> None:
     scale = torch.randn(DIM, dtype=torch.float64, requires_grad=True)
     frozen = torch.randn((), dtype=torch.float64)
 
-    def compare(queries: Tensor, keys: Tensor) -> Tensor:
+    def compare(queries: Tensor, keys: Tensor, scale: Tensor, frozen: Tensor) -> Tensor:
         return -torch.cdist(queries * scale, keys * scale) + frozen
 
-    def first_number(queries: Tensor, keys: Tensor) -> Tensor:
+    def first_number(queries: Tensor, keys: Tensor, *_: Tensor) -> Tensor:
         return keys[..., 0][..., None, :].expand(*queries.shape[:-1], -1)
 
     for function in (compare, first_number):
         found = tiled_attention(query, key, value, mask=None, compare=function, parameters=(scale, frozen), tile=4)
-        wanted = function(query, key).softmax(-1) @ value
+        wanted = function(query, key, scale, frozen).softmax(-1) @ value
         torch.testing.assert_close(found, wanted)
         for mine, theirs in zip(
             *(
@@ -202,6 +204,87 @@ def test_long_additive_attention_takes_the_tiled_path(monkeypatch: pytest.Monkey
     above = attend(query, key, value, score=score, mask=mask).context
     torch.testing.assert_close(above, below)
     assert "TiledAttention" in str(above.grad_fn)
+
+
+def test_tiled_in_half_precision_keeps_its_sums_in_full() -> None:
+    """Values far from zero, whose sums cancel in the backward pass: bfloat16 sums would be off by half and more."""
+    layer = Attention(Additive(16, 16)).bfloat16()
+    query, key = (torch.randn(4, 600, 16, dtype=torch.bfloat16, requires_grad=True) for _ in range(2))
+    value = (torch.randn(4, 600, 16) + 3).bfloat16().requires_grad_()
+    assert attention_path(layer.score, Soft(), shape=(4, 600, 600)) == "tiled"
+    direction = torch.randn(4, 600, 16)
+    inputs = (query, key, value, *layer.parameters())
+    found = torch.autograd.grad(layer(query, key, value).context, inputs, direction.bfloat16())
+    exact, exact_inputs = copy.deepcopy(layer).double(), [x.detach().double().requires_grad_() for x in inputs[:3]]
+    wanted = torch.autograd.grad(
+        exact(*exact_inputs, need_weights=True).context, (*exact_inputs, *exact.parameters()), direction.double()
+    )
+    for mine, theirs in zip(found, wanted, strict=True):
+        assert (mine.double() - theirs).norm() <= 0.02 * theirs.norm()
+
+
+def test_tiled_under_functional_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backward pass uses the parameters of its forward pass, not those that the module has by then."""
+    layer = Attention(score_named("additive", dtype=torch.float64))
+    query, key, value = tensors(dtype=torch.float64)
+    parameters = {name: (3 * x).detach().requires_grad_() for name, x in layer.named_parameters()}
+
+    def grads() -> tuple[Tensor, ...]:
+        context = torch.func.functional_call(layer, parameters, (query, key, value)).context
+        return torch.autograd.grad(context.square().sum(), tuple(parameters.values()))
+
+    wanted = grads()
+    monkeypatch.setattr("saccade.attention.functional.TILE", 8)
+    assert attention_path(layer.score, shape=(2, 3, 5)) == "tiled"
+    torch.testing.assert_close(grads(), wanted)
+
+
+def test_what_is_not_there_is_not_handed_to_native_loops() -> None:
+    """Meta and fake tensors have shapes and no numbers; a key of another dtype would be read as nonsense."""
+    layer = Attention(Additive(8, 8))
+    query, key = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
+    assert layer.to("meta")(query.to("meta"), key.to("meta")).context.shape == (2, 3, 8)
+    with FakeTensorMode():
+        fake = Attention(Additive(8, 8))
+        assert fake(torch.randn(2, 3, 8), torch.randn(2, 5, 8)).context.shape == (2, 3, 8)
+    layer = Attention(Additive(8, 8))
+    memory = layer.remember(key)
+    with pytest.raises(ValueError, match=r"key: found torch\.float32 on cpu, wanted torch\.float64 on cpu"):
+        layer.double().recall(query.double(), memory)
+
+
+def test_additive_attention_can_be_exported() -> None:
+    layer = Attention(Additive(8, 8)).eval()
+    query, key = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
+
+    class ContextOnly(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, query: Tensor, key: Tensor) -> Tensor:
+            return self.layer(query, key).context
+
+    with torch.no_grad():
+        exported = torch.export.export(ContextOnly(), (query, key)).module()
+    torch.testing.assert_close(exported(query, key), layer(query, key).context)
+
+
+def test_a_decoder_holds_its_keys_once() -> None:
+    """Step after step, the backward pass keeps the prepared keys, not a copy of them for each step."""
+    layer, key = Attention(Additive(8, 8)), torch.randn(2, 50, 8, requires_grad=True)
+    memory = layer.remember(key)
+    saved: set[int] = set()
+
+    def note(tensor: Tensor) -> Tensor:
+        if tensor.numel() == memory.key.numel():
+            saved.add(tensor.untyped_storage().data_ptr())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        outputs = [layer.recall(torch.randn(2, 1, 8), memory).context for _ in range(6)]
+    assert outputs
+    assert saved <= {memory.key.untyped_storage().data_ptr(), memory.value.untyped_storage().data_ptr()}
 
 
 def test_paths() -> None:
@@ -291,6 +374,7 @@ def test_half_precision(score_name: str) -> None:
 def fresh_native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The native loops as on a new machine, with a cache folder of its own."""
     monkeypatch.setenv("SACCADE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SACCADE_NATIVE", raising=False)
     native._load.cache_clear()
     yield tmp_path / "cache"
     native._load.cache_clear()
@@ -339,23 +423,52 @@ def test_the_library_is_built_once(fresh_native: Path) -> None:
     assert ctypes.CDLL(str(library)).additive_scores
 
 
-def test_a_cache_that_others_can_write_is_not_trusted(fresh_native: Path) -> None:
+def test_a_cache_that_others_can_write_is_not_trusted(fresh_native: Path, caplog: pytest.LogCaptureFixture) -> None:
     fresh_native.mkdir()
     fresh_native.chmod(0o777)
     planted = fresh_native / "planted"
     planted.touch()
-    additive_backend()
+    assert additive_backend().startswith(("native: built by", "torch: no C compiler"))
     assert list(fresh_native.iterdir()) == [planted]
+    if additive_backend().startswith("native"):
+        assert "chmod 700" in caplog.text
+
+
+def start_backend(cache: Path) -> "subprocess.Popen[str]":
+    """A new process that prints what computes its additive scores."""
+    code = "from saccade.attention import additive_backend; print(additive_backend())"
+    environment = {**os.environ, "SACCADE_CACHE": str(cache)}
+    command = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)  # noqa: S603
+
+
+def test_a_damaged_library_is_built_anew(tmp_path: Path) -> None:
+    first = start_backend(tmp_path).communicate(timeout=120)[0]
+    if not first.startswith("native"):
+        pytest.skip(f"no native loops here: {first}")
+    (library,) = tmp_path.iterdir()
+    whole = library.read_bytes()
+    library.write_bytes(b"half a library")
+    output, complaint = start_backend(tmp_path).communicate(timeout=120)
+    assert output == first
+    assert "is damaged and will be built anew" in complaint
+    assert library.read_bytes()[:4] == whole[:4]
+
+
+def test_no_home_is_not_fatal(fresh_native: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("SACCADE_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    assert additive_backend().startswith("torch: ")
 
 
 def test_two_processes_may_build_at_once(tmp_path: Path) -> None:
     """Each ends with a whole library, whoever was first."""
-    environment = {**os.environ, "SACCADE_CACHE": str(tmp_path)}
-    code = "from saccade.attention import additive_backend; print(additive_backend())"
-    children = [
-        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)  # noqa: S603
-        for _ in range(2)
-    ]
+    children = [start_backend(tmp_path) for _ in range(2)]
     outputs = [child.communicate(timeout=120)[0] for child in children]
     assert [child.returncode for child in children] == [0, 0]
     assert outputs[0] == outputs[1]
@@ -363,9 +476,12 @@ def test_two_processes_may_build_at_once(tmp_path: Path) -> None:
 
 
 def test_no_tensor_of_queries_by_keys_by_dim() -> None:
-    """The point of the additive kernel: its largest new tensor is that of the scores."""
-    layer = Attention(Additive(32, 32))
-    query, key = torch.randn(2, 40, 32, requires_grad=True), torch.randn(2, 50, 32, requires_grad=True)
+    """The point of the additive kernel: its largest new tensor is that of the scores, or a tile of torch's loops."""
+    batch, queries, keys, dim = 4, 60, 70, 50
+    layer = Attention(Additive(dim, dim))
+    query = torch.randn(batch, queries, dim, requires_grad=True)
+    key = torch.randn(batch, keys, dim, requires_grad=True)
     with Watch() as watch:
         layer(query, key).context.sum().backward()
-    assert watch.largest <= 2 * 40 * 50
+    tile = 0 if additive_backend().startswith("native") else additive_kernel._TILE
+    assert watch.largest <= max(batch * queries * keys, tile) < batch * queries * keys * dim

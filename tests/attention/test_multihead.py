@@ -2,18 +2,21 @@
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from saccade.attention import (
     SCORES,
+    WEIGHTINGS,
     Attended,
+    LocalMonotonic,
     Memory,
     MultiHead,
     Rotary,
+    State,
     causal_mask,
     padding_mask,
 )
-from tests.attention.helpers import score_named
+from tests.attention.helpers import score_named, weighting_named
 
 DIM, HEADS = 12, 3
 LENGTHS = torch.tensor([5, 2])
@@ -116,6 +119,25 @@ def test_with_a_cache_in_pieces_as_without(score_name: str, pieces: list[int]) -
     torch.testing.assert_close(last, whole[:, :, -pieces[-1] :])
 
 
+@pytest.mark.parametrize("weighting_name", WEIGHTINGS)
+@pytest.mark.parametrize("score_name", SCORES)
+def test_every_mechanism_with_a_growing_cache(score_name: str, weighting_name: str) -> None:
+    """State and cache together: what is remembered of few keys is carried on to more."""
+    weighting = weighting_named(weighting_name, dim=4, dtype=torch.float64)
+    layer = MultiHead(DIM, HEADS, score=score_named(score_name, dim=4), weighting=weighting).double().eval()
+    x = torch.randn(2, 5, DIM, dtype=torch.float64)
+    wanted = layer(x, causal=True).context
+    cache: Memory | None = None
+    state: State | None = None
+    outputs: list[Tensor] = []
+    for piece in x.split([2, 1, 2], dim=1):
+        cache = layer.remember(piece, before=cache)
+        attended = layer.recall(piece, cache, causal=True, state=state)
+        state = attended.state
+        outputs.append(attended.context)
+    torch.testing.assert_close(torch.cat(outputs, dim=1), wanted)
+
+
 def test_the_cache_is_never_changed_in_place() -> None:
     layer, x = MultiHead(DIM, HEADS), torch.randn(2, 3, DIM)
     first = layer.remember(x)
@@ -140,3 +162,30 @@ def test_dropout_is_for_training_and_keeps_the_sum() -> None:
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, HEADS, 50))
     first, second = layer.eval()(x), layer(x)
     torch.testing.assert_close(first.context, second.context, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("score_name", ["dot", "additive", "coverage"])
+def test_dropout_leaves_every_query_something_to_see(score_name: str, need_weights: bool) -> None:  # noqa: FBT001
+    """Even the first of a causal row, which sees one key only, and the two keys of a narrow window."""
+    weighting = LocalMonotonic(1)
+    layer = MultiHead(4, 1, score=score_named(score_name, dim=4), weighting=weighting, dropout=0.9).train()
+    nn.init.ones_(layer.value_projection.bias)
+    nn.init.zeros_(layer.value_projection.weight)
+    nn.init.eye_(layer.output_projection.weight)
+    context = layer(torch.randn(20, 10, 4), causal=True, need_weights=need_weights).context
+    torch.testing.assert_close(context, torch.ones_like(context))  # every value is 1, so this is the sum of weights
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_dropout_does_not_move_a_window(need_weights: bool) -> None:  # noqa: FBT001
+    layer = MultiHead(4, 1, weighting=LocalMonotonic(1), dropout=0.9).train()
+    x = torch.randn(1, 50, 4, requires_grad=True)
+    values = torch.eye(50)[None].requires_grad_()
+    layer.value_projection = nn.Linear(50, 4)
+    context = layer(x, x, values, need_weights=need_weights).context
+    for t in (0, 7, 49):
+        (grad,) = torch.autograd.grad(context[0, t].sum(), values, retain_graph=True)
+        looked_at = grad[0].abs().sum(-1).nonzero().flatten()
+        assert len(looked_at)
+        assert ((looked_at - t).abs() <= 1).all()

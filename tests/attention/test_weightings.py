@@ -112,6 +112,15 @@ def test_monotonic_noise_is_for_training() -> None:
     assert torch.equal(*taken)
 
 
+def test_monotonic_waits_for_a_query_that_may_look_nowhere() -> None:
+    scores, weighting = torch.randn(1, 3, 4), Monotonic(bias=0.0, noise=0.0).train()
+    mask = torch.ones(1, 3, 4, dtype=torch.bool)
+    mask[0, 0] = False
+    found = weighting(scores, mask=mask, query=NO_QUERY).weights
+    assert (found[0, 0] == 0).all()
+    torch.testing.assert_close(found[:, 1:], weighting(scores[:, 1:], mask=None, query=NO_QUERY).weights)
+
+
 @pytest.mark.parametrize("keys", [1, 2, 3, 7, 8, 9])
 def test_walk_is_its_recursion(keys: int) -> None:
     go, start = torch.rand(2, keys), torch.rand(2, keys)
@@ -126,6 +135,20 @@ def test_sparsemax_worked_values() -> None:
     torch.testing.assert_close(sparsemax(torch.tensor([0.4, 0.0])), torch.tensor([0.7, 0.3]))
     torch.testing.assert_close(sparsemax(torch.tensor([5.0, 3.9, -8.0])), torch.tensor([1.0, 0.0, 0.0]))
     torch.testing.assert_close(sparsemax(torch.tensor([1e6, 1e6])), torch.tensor([0.5, 0.5]))
+
+
+def test_sparsemax_of_what_is_not_a_number_is_not_an_exception() -> None:
+    assert not sparsemax(torch.tensor([1.0, math.nan])).isfinite().all()
+    assert not sparsemax(torch.tensor([1.0, math.inf])).isfinite().all()
+
+
+def test_local_p_counts_far_in_half_precision() -> None:
+    weighting, query = LocalPredictive(DIM, 3).bfloat16(), torch.randn(2, 4, DIM).bfloat16()
+    found = weighting(torch.zeros(2, 4, 1000).bfloat16(), mask=None, query=query).weights
+    distance = torch.arange(1000) - weighting.positions(query, mask=None, keys=1000).double()[..., None]
+    near = distance.abs() <= 3
+    wanted = near / near.sum(-1, keepdim=True) * torch.exp(-(distance**2) / (2 * 1.5**2))
+    torch.testing.assert_close(found.double(), wanted, atol=0.005, rtol=0)
 
 
 def test_sparse_weights_are_sparse() -> None:

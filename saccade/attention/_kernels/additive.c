@@ -1,5 +1,5 @@
 /*
- * The inner loops of additive attention, for _additive.py, which explains the formula and checks the arguments.
+ * The inner loops of additive attention, for additive.py, which explains the formula and checks the arguments.
  * REAL is float or double, set by the compiler's command line.
  *
  *     scores[n][t][s] = sum over d of v[d] * (1 - 2 / (1 + q[n][t][d] * k[n][d][s]))

@@ -12,6 +12,7 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor |
     On a CPU the flash kernel is taken for 4-D inputs whose last dimension is dense and of one size; for others torch
     falls back without a word to a path that keeps the weights. So the inputs are brought into that shape here.
     A row that may look nowhere gives zeros, and zero gradients: so does torch's kernel, and a test holds it to that.
+    It also gives zeros where scores are NaN, so a model that has diverged may show it elsewhere first.
     """
     *batch, queries, dim = query.shape
     keys, value_dim = value.shape[-2:]

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 logger = logging.getLogger("saccade")
 
@@ -63,7 +64,9 @@ class _Outcome(NamedTuple):
 
 def native_loops(tensor: Tensor) -> NativeLoops | None:
     """The loops that can work on `tensor`, or None where torch's own operations must do."""
-    real = _REAL.get(tensor.dtype) if tensor.device.type == "cpu" else None
+    # subclasses of Tensor, as in torch.compile and torch.export, stand for numbers that are not there
+    there = type(tensor) in (Tensor, Parameter) and tensor.device.type == "cpu"
+    real = _REAL.get(tensor.dtype) if there else None
     return None if real is None else _load(real).loops
 
 
@@ -77,7 +80,7 @@ def additive_backend() -> str:
 def _load(real: str) -> _Outcome:
     try:
         outcome = _build(real)
-    except (OSError, subprocess.SubprocessError) as error:
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         outcome = _Outcome(None, f"the C loops could not be built ({error})")
     if outcome.loops is None:
         logger.warning("additive attention runs on torch's operations, several times slower: %s", outcome.reason)
@@ -89,6 +92,8 @@ def _load(real: str) -> _Outcome:
 def _build(real: str) -> _Outcome:
     if os.environ.get("SACCADE_NATIVE") == "0":
         return _Outcome(None, "SACCADE_NATIVE=0 is set")
+    if os.name != "posix":
+        return _Outcome(None, f"they are not built on {platform.system()}")
     compiler = next(filter(None, map(shutil.which, (os.environ.get("CC", "cc"), "gcc", "clang"))), None)
     if compiler is None:
         return _Outcome(None, "no C compiler was found; install gcc or clang, or set CC")
@@ -100,10 +105,22 @@ def _build(real: str) -> _Outcome:
     identity = "\n".join([platform.system(), platform.machine(), compiler, *flags, _SOURCE.read_text()])
     name = f"additive-{real}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
 
-    path = _cache_folder() / name
-    if not path.exists():
-        _compile(compiler, flags, path)
-    return _Outcome(NativeLoops(ctypes.CDLL(str(path))), f"{path} by {compiler}")
+    folder = _cache_folder()
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="saccade-") as passing:
+            return _Outcome(_open(Path(passing) / name, compiler, flags), f"built by {compiler}, and not kept")
+    return _Outcome(_open(folder / name, compiler, flags), f"{folder / name} by {compiler}")
+
+
+def _open(path: Path, compiler: str, flags: list[str]) -> NativeLoops:
+    """The library at `path`, built if it is not there, or is there and cannot be loaded."""
+    if path.exists():
+        try:
+            return NativeLoops(ctypes.CDLL(str(path)))
+        except OSError as error:
+            logger.warning("%s is damaged and will be built anew: %s", path, error)
+    _compile(compiler, flags, path)
+    return NativeLoops(ctypes.CDLL(str(path)))
 
 
 def _compile(compiler: str, flags: list[str], path: Path) -> None:
@@ -121,8 +138,8 @@ def _compile(compiler: str, flags: list[str], path: Path) -> None:
         raise OSError(f"{compiler} said: {complaint[0]}")
 
 
-def _cache_folder() -> Path:
-    """A folder that this user alone can write: what lies there is loaded as code."""
+def _cache_folder() -> Path | None:
+    """A folder that this user alone can write, because what lies there is loaded as code; None if there is none."""
     root = os.environ.get("SACCADE_CACHE") or Path(
         os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "saccade"
     )
@@ -130,9 +147,13 @@ def _cache_folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = folder.stat()
-        private = status.st_uid == os.getuid() and not status.st_mode & 0o022
-        if private and os.access(folder, os.W_OK):
-            return folder
-    except OSError:
-        logger.debug("the cache folder %s cannot be used", folder, exc_info=True)
-    return Path(tempfile.mkdtemp(prefix="saccade-"))
+    except OSError as error:
+        logger.warning("%s cannot be the cache: %s", folder, error)
+        return None
+    if status.st_uid != os.getuid() or status.st_mode & 0o022 or not os.access(folder, os.W_OK):
+        logger.warning(
+            "%s cannot be the cache: it must be yours, and writable for you alone (chmod 700), or set SACCADE_CACHE",
+            folder,
+        )
+        return None
+    return folder

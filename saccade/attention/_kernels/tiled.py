@@ -1,7 +1,8 @@
 """Softmax attention of any score in tiles: neither all the scores nor all the weights ever stand in memory.
 
 The forward pass keeps a running maximum and a running sum for each query (online softmax, Milakov 2018; Dao 2022).
-The backward pass keeps none of its tiles either: it computes each score anew and takes its gradient at once.
+The backward pass keeps none of its tiles either: it computes each score anew and takes its gradient at once. There is
+no second derivative.
 """
 
 import math
@@ -13,7 +14,8 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-Compare = Callable[[Tensor, Tensor], Tensor]
+# The scores [B, t, s] of queries [B, t, D] and keys [B, s, E], by the parameters that follow them.
+Compare = Callable[..., Tensor]
 
 # Scores in one tile, over the whole batch: 4 MB of float32.
 TILE = 1 << 20
@@ -31,8 +33,8 @@ def tiled_attention(
 ) -> Tensor:
     """`softmax(compare(query, key)) value`: `[B, T, D]`, `[B, S, E]`, `[B, S, V]` -> `[B, T, V]`.
 
-    `compare` gives the scores `[B, t, s]` of any piece of the queries and any piece of the keys, and may use
-    `parameters`, which get their gradients. A row that may look nowhere gives zeros, forward and backward.
+    `compare(query, key, *parameters)` gives the scores of any piece of the queries and any piece of the keys; the
+    parameters get their gradients. A row that may look nowhere gives zeros, forward and backward.
     """
     return _TiledAttention.apply(compare, mask, tile, query, key, value, *parameters)
 
@@ -54,21 +56,22 @@ class _TiledAttention(Function):
         mask = None if mask is None else mask.expand(*batch, queries, keys)
         rows, columns = _tile_shape(math.prod(batch), queries, keys, tile)
 
-        context = value.new_empty(*batch, queries, value_dim)
+        # All sums are kept in the dtype of the scores, which is float32 where the values are of half precision.
+        context = query.new_empty(*batch, queries, value_dim)
         # log Σ exp(score) of each query; +inf for one that sees nothing, so that exp(score - log_sum) is zero there
         log_sum = query.new_empty(*batch, queries, 1)
         for t in _pieces(queries, rows):
             highest = query.new_full((*batch, t.stop - t.start, 1), -math.inf)
             total = torch.zeros_like(highest)
-            gathered = value.new_zeros(*batch, t.stop - t.start, value_dim)
+            gathered = query.new_zeros(*batch, t.stop - t.start, value_dim)
             for s in _pieces(keys, columns):
-                scores = _masked(compare(query[..., t, :], key[..., s, :]), mask, t, s)
+                scores = _masked(compare(query[..., t, :], key[..., s, :], *parameters), mask, t, s)
                 higher = torch.maximum(highest, scores.amax(-1, keepdim=True))
                 anchor = higher.masked_fill(higher == -math.inf, 0.0)
                 rescale = (highest - anchor).exp_()
                 weights = (scores - anchor).exp_()
                 total = total.mul_(rescale).add_(weights.sum(-1, keepdim=True))
-                gathered = gathered.mul_(rescale).add_(weights.to(value.dtype) @ value[..., s, :])
+                gathered = gathered.mul_(rescale).add_(weights @ value[..., s, :].to(weights.dtype))
                 highest = higher
             nothing = total == 0
             context[..., t, :] = gathered.div_(total.masked_fill(nothing, 1.0))
@@ -76,7 +79,7 @@ class _TiledAttention(Function):
 
         ctx.compare, ctx.rows, ctx.columns = compare, rows, columns
         ctx.save_for_backward(mask, query, key, value, context, log_sum, *parameters)
-        return context
+        return context.to(value.dtype)
 
     @staticmethod
     @once_differentiable
@@ -86,19 +89,18 @@ class _TiledAttention(Function):
         wanted = [parameter for parameter in parameters if parameter.requires_grad]
         grad_wanted = [torch.zeros_like(parameter) for parameter in wanted]
 
+        grad = grad.to(context.dtype)
         level = (grad * context).sum(-1, keepdim=True)  # what softmax takes off each row's gradient
         for t in _pieces(query.shape[-2], ctx.rows):
             query_t, grad_t = query[..., t, :].detach().requires_grad_(), grad[..., t, :]
             for s in _pieces(key.shape[-2], ctx.columns):
-                key_s, value_s = key[..., s, :].detach().requires_grad_(), value[..., s, :]
+                key_s, value_s = key[..., s, :].detach().requires_grad_(), value[..., s, :].to(grad.dtype)
                 with torch.enable_grad():
-                    scores = ctx.compare(query_t, key_s)
+                    scores = ctx.compare(query_t, key_s, *parameters)
                 weights = (_masked(scores.detach(), mask, t, s) - log_sum[..., t, :]).exp_()
-                grad_value[..., s, :] += weights.to(value.dtype).transpose(-1, -2) @ grad_t
+                grad_value[..., s, :] += weights.transpose(-1, -2) @ grad_t
                 grad_scores = (grad_t @ value_s.transpose(-1, -2)).sub_(level[..., t, :]).mul_(weights)
-                grads = torch.autograd.grad(
-                    scores, (query_t, key_s, *wanted), grad_scores.to(scores.dtype), allow_unused=True
-                )
+                grads = torch.autograd.grad(scores, (query_t, key_s, *wanted), grad_scores, allow_unused=True)
                 for sink, piece in zip((grad_query[..., t, :], grad_key[..., s, :], *grad_wanted), grads, strict=True):
                     if piece is not None:
                         sink.add_(piece)

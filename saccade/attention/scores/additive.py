@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_last_dim, expect_positive
+from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention._kernels.additive import additive_scores, exponential, exponential_keys
 from saccade.attention.scores.score import Score
 
@@ -17,14 +17,15 @@ class Additive(Score):
 
     `D` is `dim`, or `key_dim` if none is given. With `dim=1` it is the form of some lectures, tanh(w·q + u·k), times a
     number. How it is computed without a `tanh` for each of `T S D` elements: `saccade/attention/_kernels/additive.py`.
-    It is exact while each projected number lies within ±43 (±350 in float64) and treats those beyond as if there.
+    It is right to about 1e-7 Σ|v| in float32, for projected numbers within ±43 (±350 in float64); those beyond are
+    taken as if they stood there.
     """
 
     def __init__(self, query_dim: int, key_dim: int, dim: int | None = None) -> None:
         super().__init__()
         dim = key_dim if dim is None else dim
         for name, size in (("query_dim", query_dim), ("key_dim", key_dim), ("dim", dim)):
-            expect_positive(name, size)
+            expect_count(name, size)
         self.query_projection = nn.Linear(query_dim, dim, bias=False)
         self.key_projection = nn.Linear(key_dim, dim, bias=False)
         self.v = nn.Parameter(torch.empty(dim))

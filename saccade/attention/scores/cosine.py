@@ -13,7 +13,8 @@ class Cosine(DotProductScore):
     e[t, s] = β · (q[t] · k[s]) / (|q[t]| |k[s]|)        [B, T, D], [B, S, D] -> [B, T, S]
 
     With `β = 1` the weights of two keys never differ by more than a factor of e², so `β` starts at `sharpness` and is
-    learned, unless `learned=False`. A vector of zeros has cosine 0 with everything, and no gradient.
+    learned, unless `learned=False`. A vector shorter than 1e-8 has no direction: its cosine
+    with everything is 0, and it gets no gradient.
     """
 
     def __init__(self, *, sharpness: float = 1.0, learned: bool = True) -> None:

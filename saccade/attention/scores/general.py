@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_last_dim, expect_positive
+from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention.scores.score import DotProductScore
 
 
@@ -17,8 +17,8 @@ class General(DotProductScore):
 
     def __init__(self, query_dim: int, key_dim: int) -> None:
         super().__init__()
-        expect_positive("query_dim", query_dim)
-        expect_positive("key_dim", key_dim)
+        expect_count("query_dim", query_dim)
+        expect_count("key_dim", key_dim)
         self.weight = nn.Parameter(torch.empty(query_dim, key_dim))
         # e then has the spread of a scaled dot product, for inputs of unit variance
         nn.init.normal_(self.weight, std=1 / math.sqrt(query_dim * key_dim))

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_last_dim, expect_positive
+from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention.scores.score import DotProductScore
 
 
@@ -19,8 +19,8 @@ class Location(DotProductScore):
 
     def __init__(self, query_dim: int, positions: int) -> None:
         super().__init__()
-        expect_positive("query_dim", query_dim)
-        expect_positive("positions", positions)
+        expect_count("query_dim", query_dim)
+        expect_count("positions", positions)
         self.weight = nn.Parameter(torch.empty(positions, query_dim))
         nn.init.normal_(self.weight, std=1 / math.sqrt(query_dim))
 

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_positive
+from saccade.attention._checks import expect_count
 from saccade.attention._kernels.additive import exponential_keys
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.score import RememberingScore
@@ -21,7 +21,7 @@ class LocationAware(RememberingScore):
         self, query_dim: int, key_dim: int, dim: int | None = None, *, filters: int = 10, width: int = 31
     ) -> None:
         super().__init__()
-        expect_positive("filters", filters)
+        expect_count("filters", filters)
         if width < 1 or width % 2 == 0:
             raise ValueError(f"width: found {width}, wanted an odd number of at least 1, to have a middle")
         self.additive = Additive(query_dim, key_dim, dim)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from saccade.attention._checks import expect_instance
 from saccade.attention.scores.location import Location
 from saccade.attention.scores.score import RememberingScore, Score
 
@@ -18,6 +19,8 @@ class Mix(Score):
 
     def __init__(self, content: Score, location: Location) -> None:
         super().__init__()
+        expect_instance("content", content, Score, example="Additive(8, 8)")
+        expect_instance("location", location, Location, example="Location(8, 100)")
         if isinstance(content, RememberingScore):
             raise ValueError(f"content: found {type(content).__name__}, wanted a score that does not remember")
         self.content = content

@@ -28,6 +28,9 @@ class Hard(Weighting):
         expect_choice("estimator", estimator, ("reinforce", "straight-through"))
         self.estimator: Estimator = estimator
 
+    def extra_repr(self) -> str:
+        return repr(self.estimator)
+
     def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
         probabilities = masked_softmax(scores, mask)  # [B, T, S]
         location = (_draw(probabilities) if self.training else probabilities).argmax(-1, keepdim=True)

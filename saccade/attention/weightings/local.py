@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_last_dim, expect_positive
+from saccade.attention._checks import expect_at_least, expect_count, expect_last_dim
 from saccade.attention._kernels.plain import masked_softmax
 from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
 
@@ -21,8 +21,11 @@ class LocalMonotonic(WindowedSoftmax):
 
     def __init__(self, window: int) -> None:
         super().__init__()
-        expect_positive("window", window)
+        expect_count("window", window)
         self.window = window
+
+    def extra_repr(self) -> str:
+        return f"window={self.window}"
 
     @property
     def order_matters(self) -> bool:
@@ -51,12 +54,15 @@ class LocalPredictive(Weighting):
 
     def __init__(self, query_dim: int, window: float, dim: int | None = None) -> None:
         super().__init__()
-        expect_positive("query_dim", query_dim)
-        expect_positive("window", window)
+        expect_count("query_dim", query_dim)
+        expect_at_least("window", window, 1)
         self.window = window
         self.hidden = nn.Linear(query_dim, query_dim if dim is None else dim, bias=False)
         self.v = nn.Parameter(torch.empty(self.hidden.out_features))
         nn.init.uniform_(self.v, -1 / math.sqrt(len(self.v)), 1 / math.sqrt(len(self.v)))
+
+    def extra_repr(self) -> str:
+        return f"window={self.window}"
 
     @property
     def sums_to_one(self) -> bool:
@@ -70,6 +76,8 @@ class LocalPredictive(Weighting):
         """The predicted positions, `[B, T]`, each between 0 and the number of keys that the query may see."""
         expect_last_dim("query", query, self.hidden.in_features)
         share = torch.sigmoid(torch.tanh(self.hidden(query)) @ self.v)
+        if share.dtype in (torch.float16, torch.bfloat16):
+            share = share.float()  # they cannot count far
         return share * (_last_visible(mask, keys, query.device) + 1)
 
     def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
@@ -78,7 +86,8 @@ class LocalPredictive(Weighting):
         distance = torch.arange(keys, device=scores.device) - centre  # [B, T, S]
         window = distance.detach().abs() <= self.window
         gaussian = torch.exp(-2 * (distance / self.window) ** 2)  # (s - p)² / 2σ², σ = window / 2
-        return Weighted(masked_softmax(scores, window if mask is None else window & mask) * gaussian)
+        weights = masked_softmax(scores, window if mask is None else window & mask) * gaussian
+        return Weighted(weights.to(scores.dtype))
 
 
 def _last_visible(mask: Tensor | None, keys: int, device: torch.device) -> Tensor:

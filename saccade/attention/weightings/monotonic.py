@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from saccade.attention._past import grow
 from saccade.attention.weightings.weighting import Weighted, Weighting
 
 
@@ -18,7 +19,8 @@ class Monotonic(Weighting):
     chosen. A walk that reaches the end has nothing more to look at: its weights are 0 from there on, and in training
     the weights sum to less than one by the probability of that.
 
-    `bias` is learned; below 0 it lets the walk begin slowly. Remembers the last weights, `[B, S]`.
+    `bias` is learned; below 0 it lets the walk begin slowly. Remembers the last weights, `[B, S]`. A query that may
+    look nowhere gets zeros, and the walk waits.
     """
 
     def __init__(self, *, bias: float = -1.0, noise: float = 1.0) -> None:
@@ -27,6 +29,9 @@ class Monotonic(Weighting):
             raise ValueError(f"noise: found {noise}, wanted 0 or more")
         self.bias = nn.Parameter(torch.tensor(float(bias)))
         self.noise = noise
+
+    def extra_repr(self) -> str:
+        return f"noise={self.noise}"
 
     @property
     def sums_to_one(self) -> bool:
@@ -48,11 +53,13 @@ class Monotonic(Weighting):
         if mask is not None:
             stop, go = stop * mask, go.masked_fill(~mask, 1.0)  # the walk passes by what it may not see
 
-        last = _at_first_key(scores) if state is None else state
+        last = _at_first_key(scores) if state is None else grow(state, scores.shape[-1])
+        sees = None if mask is None else mask.any(-1, keepdim=True).expand(*scores.shape[:-1], 1).unbind(-2)
         rows: list[Tensor] = []
-        for stop_here, go_on in zip(stop.unbind(-2), go.unbind(-2), strict=True):
-            last = stop_here * walk(go_on, last)
-            rows.append(last)
+        for t, (stop_here, go_on) in enumerate(zip(stop.unbind(-2), go.unbind(-2), strict=True)):
+            row = stop_here * walk(go_on, last)
+            last = row if sees is None else torch.where(sees[t], row, last)  # a blind query leaves no trace
+            rows.append(row)
         return Weighted(torch.stack(rows, dim=-2), last)
 
 

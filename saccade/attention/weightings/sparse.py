@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from saccade.attention._checks import expect_mask
 from saccade.attention.weightings.weighting import Weighted, Weighting
 
 
@@ -21,6 +22,8 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Zero where `mask` is False; a row that is False throughout is all zeros.
     """
+    if mask is not None:
+        expect_mask(mask, scores.shape)
     lowest = torch.finfo(scores.dtype).min
     visible = scores.detach() if mask is None else scores.detach().masked_fill(~mask, lowest)
     scores = scores - visible.amax(-1, keepdim=True)  # sparsemax does not notice
@@ -30,7 +33,7 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     ordered = scores.sort(dim=-1, descending=True).values
     sums = ordered.cumsum(-1)
     count = torch.arange(1, scores.shape[-1] + 1, device=scores.device, dtype=scores.dtype)
-    support = (1 + count * ordered > sums).sum(-1, keepdim=True)  # how many weights are above zero, at least 1
+    support = (1 + count * ordered > sums).sum(-1, keepdim=True).clamp(min=1)  # how many weights are above zero
     threshold = (sums.gather(-1, support - 1) - 1) / support
     weights = (scores - threshold).clamp(min=0)
     return weights if mask is None else weights * mask
