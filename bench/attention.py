@@ -147,6 +147,23 @@ DIM = LARGE[-1]
 BARE = "one bare call of torch's fused kernel"
 NAIVE = "the naive form with its [batch, queries, keys, dim] tensor"
 
+
+def fused_case(
+    make_score: Callable[[], Score],
+    shape: tuple[int, ...],
+    other: Callable[[tuple[int, ...]], Side],
+    other_name: str,
+) -> Case:
+    """A score that ends in torch's fused kernel, beside that kernel."""
+    return Case(
+        shape,
+        lambda: fused_path(make_score(), shape),
+        lambda: layer_side(make_score(), shape),
+        lambda: other(shape),
+        other_name,
+    )
+
+
 CASES: dict[str, Case] = {
     "additive": Case(
         LARGE,
@@ -178,28 +195,10 @@ for score_name, make in {
     "general": lambda: General(DIM, DIM),
     "location": lambda: Location(DIM, LONGER[2]),
 }.items():
-    CASES[score_name] = Case(
-        LONGER,
-        lambda make=make: fused_path(make(), LONGER),
-        lambda make=make: layer_side(make(), LONGER),
-        lambda: bare_fused_side(LONGER),
-        BARE,
-    )
+    CASES[score_name] = fused_case(make, LONGER, bare_fused_side, BARE)
 # The product with W grows with the queries, the kernel's work with queries times keys: with 512 keys it is a fifth.
-CASES["general-shorter"] = Case(
-    LARGE,
-    lambda: fused_path(General(DIM, DIM), LARGE),
-    lambda: layer_side(General(DIM, DIM), LARGE),
-    lambda: bare_fused_side(LARGE),
-    BARE,
-)
-CASES["general-by-hand"] = Case(
-    LARGE,
-    lambda: fused_path(General(DIM, DIM), LARGE),
-    lambda: layer_side(General(DIM, DIM), LARGE),
-    lambda: general_by_hand_side(LARGE),
-    "query @ W by hand, then one bare call of torch's fused kernel",
-)
+CASES["general-shorter"] = fused_case(lambda: General(DIM, DIM), LARGE, bare_fused_side, BARE)
+CASES["general-by-hand"] = fused_case(lambda: General(DIM, DIM), LARGE, general_by_hand_side, f"query @ W, then {BARE}")
 CASES["dropout"] = Case(
     LARGE,
     lambda: fused_path(ScaledDot(), LARGE),
@@ -302,9 +301,14 @@ def compare(name: str, turns: int) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("case", nargs="*", choices=[[], *CASES], help="the cases to run; all of them, if none is named")
+    parser.add_argument("case", nargs="*", help=f"what to run, of {', '.join(CASES)}; all, if none is named")
     parser.add_argument("--turns", type=int, default=5, help="how often the two sides alternate (default 5)")
     arguments = parser.parse_args()
+    unknown = [name for name in arguments.case if name not in CASES]
+    if unknown:
+        parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(CASES)}")
+    if arguments.turns < 1:
+        parser.error(f"--turns: found {arguments.turns}, wanted at least 1")
     for name in arguments.case or CASES:
         print(json.dumps(compare(name, arguments.turns)), flush=True)
 

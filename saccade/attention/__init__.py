@@ -11,8 +11,9 @@ are returned when they are asked for.
 
 from saccade.attention._kernels.native import additive_backend
 from saccade.attention.attention import Attention
-from saccade.attention.functional import Attended, Memory, State, attend, attention_path, recall, remember
+from saccade.attention.functional import attend, attention_path, recall
 from saccade.attention.masks import causal_mask, padding_mask, window_mask
+from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.multihead import MultiHead
 from saccade.attention.positions import Learned, Rotary, Sinusoidal, sinusoids
 from saccade.attention.scores import (

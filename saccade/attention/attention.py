@@ -3,7 +3,8 @@
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_fraction, expect_instance
-from saccade.attention.functional import Attended, Memory, State, recall, remember
+from saccade.attention.functional import recall
+from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.scores import Score
 from saccade.attention.weightings import Soft, Weighting
 

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_count, expect_fraction, expect_instance, expect_last_dim
-from saccade.attention.functional import Attended, Memory, State, recall, remember
+from saccade.attention.functional import recall
+from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.positions import Rotary
 from saccade.attention.scores import ScaledDot, Score
 from saccade.attention.weightings import Soft, Weighting

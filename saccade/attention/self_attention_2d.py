@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_count, expect_instance, expect_tensor
-from saccade.attention.functional import Attended, attend
+from saccade.attention.functional import attend
+from saccade.attention.memory import Attended
 from saccade.attention.scores import Dot, Score
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -29,9 +29,6 @@ from saccade.attention import (
 from tests.attention.helpers import DIM, POSITIONS, VALUE_DIM, score_named, weighting_named
 
 TOLERANCE = 1e-9  # everything here is float64
-
-settings.register_profile("saccade", deadline=None, derandomize=True, max_examples=8)
-settings.load_profile("saccade")
 
 every_mechanism = [
     pytest.param(score, weighting, id=f"{score}-{weighting}") for score in SCORES for weighting in WEIGHTINGS

@@ -1,0 +1,83 @@
+"""What attention remembers, carries on and gives, and how keys and values are prepared for it.
+
+Letters: `B` batch (any leading dimensions, heads among them), `T` queries, `S` keys, `D` and `V` sizes of a key and a
+value.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from saccade.attention._checks import expect_instance, expect_items, expect_mask, expect_pairs
+from saccade.attention.scores import Score
+from saccade.attention.weightings import Choice
+
+
+class Memory(NamedTuple):
+    """What can be looked at, prepared once for all queries: also known as the key/value cache."""
+
+    key: Tensor  # [B, S, D], prepared by a score
+    value: Tensor  # [B, S, V]
+    mask: Tensor | None = None  # [B, 1, S], the keys that are real
+
+    def select(self, index: Tensor) -> "Memory":
+        """The memory of the sequences `index` `[b]` of the batch, in that order, as a beam search wants it."""
+        mask = None if self.mask is None else self.mask.index_select(0, index)
+        return Memory(self.key.index_select(0, index), self.value.index_select(0, index), mask)
+
+
+class State(NamedTuple):
+    """What a mechanism remembers from one query to the next. None where it remembers nothing."""
+
+    score: Tensor | None = None  # [B, S], past weights or coverage
+    weighting: Tensor | None = None  # [B, ...], the last weights or the number of queries so far
+
+    def select(self, index: Tensor) -> "State":
+        """The state of the sequences `index` `[b]` of the batch, in that order, as a beam search wants it."""
+        return State(*(None if part is None else part.index_select(0, index) for part in self))
+
+
+class Attended(NamedTuple):
+    """What attention gives."""
+
+    context: Tensor  # [B, T, V]
+    weights: Tensor | None  # [B, T, S], if they were asked for
+    state: State  # for the call with the next queries
+    choice: Choice | None = None  # the draws of hard attention, for its extra loss
+
+
+def remember(
+    key: Tensor,
+    value: Tensor | None = None,
+    *,
+    score: Score,
+    mask: Tensor | None = None,
+    before: Memory | None = None,
+) -> Memory:
+    """Prepare keys and values for any number of `recall`s, after those of `before` if there are any.
+
+    `mask` `[B, 1, S]`, as `padding_mask` gives it, says which of the keys are real.
+    """
+    expect_instance("score", score, Score, example="ScaledDot()")
+    value = key if value is None else value
+    expect_pairs(key, value)
+    if mask is not None:
+        expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
+        mask = mask.expand(*key.shape[:-2], 1, key.shape[-2])
+    start = 0 if before is None else before.key.shape[-2]
+    new = Memory(score.keys(key, start=start), value, mask)
+    return new if before is None else _append(before, new)
+
+
+def _append(before: Memory, new: Memory) -> Memory:
+    expect_items("key", new.key, like=("memory before", before.key))
+    mask = None
+    if before.mask is not None or new.mask is not None:
+        mask = torch.cat([_known_mask(before), _known_mask(new)], dim=-1)
+    return Memory(torch.cat((before.key, new.key), dim=-2), torch.cat((before.value, new.value), dim=-2), mask)
+
+
+def _known_mask(memory: Memory) -> Tensor:
+    *batch, keys, _ = memory.key.shape
+    return memory.key.new_ones(*batch, 1, keys, dtype=torch.bool) if memory.mask is None else memory.mask
