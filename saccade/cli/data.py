@@ -1,0 +1,77 @@
+"""`saccade data`: corpora that the package makes itself."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from saccade.data import DATE_LOCALES, NUMBER_LANGUAGES, Corpus, Dates, Numbers, split_corpus, write_splits
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - argparse has no public name for it
+
+
+def add_command(commands: "Commands") -> None:
+    """Add `saccade data` and what belongs to it."""
+    data = commands.add_parser("data", help="make a corpus", description="Make a corpus.")
+    kinds = data.add_subparsers(metavar="COMMAND", required=True)
+    make = kinds.add_parser("make", help="make a corpus with exact answers, from a seed")
+    corpora = make.add_subparsers(metavar="CORPUS", required=True)
+
+    dates = corpora.add_parser(
+        "dates",
+        help="dates as people write them, to ISO dates",
+        description='Dates as people write them, to ISO dates: "le 9 novembre 2026" to "2026-11-09".',
+    )
+    dates.add_argument(
+        "--locales",
+        type=lambda names: tuple(names.split(",")),
+        default=DATE_LOCALES,
+        metavar="A,B,...",
+        help=f"whose dates (all of {', '.join(DATE_LOCALES)})",
+    )
+    dates.set_defaults(run=lambda chosen: make_corpus(chosen, Dates(chosen.seed, locales=chosen.locales)))
+
+    numbers = corpora.add_parser(
+        "numbers",
+        help="numbers in words, from one language to another",
+        description='Numbers in words, from one language to another: "forty-two" to "quarante-deux".',
+    )
+    numbers.add_argument(
+        "--source", default="en", metavar="LANG", help=f"the language to read, of {', '.join(NUMBER_LANGUAGES)} (en)"
+    )
+    numbers.add_argument("--target", default="fr", metavar="LANG", help="the language to write, of the same (fr)")
+    numbers.add_argument("--highest", type=int, default=999_999, metavar="N", help="the highest number (999999)")
+    numbers.set_defaults(
+        run=lambda chosen: make_corpus(
+            chosen, Numbers(chosen.seed, source=chosen.source, target=chosen.target, highest=chosen.highest)
+        )
+    )
+
+    for corpus in (dates, numbers):
+        corpus.add_argument("--pairs", type=_count, default=20_000, metavar="N", help="pairs to train on (20000)")
+        corpus.add_argument("--valid", type=_count, default=1_000, metavar="N", help="pairs for validation (1000)")
+        corpus.add_argument("--test", type=_count, default=1_000, metavar="N", help="pairs for the test (1000)")
+        corpus.add_argument("--seed", type=int, default=0, metavar="N", help="another seed gives other pairs (0)")
+        corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the TSV files go")
+        corpus.add_argument("--overwrite", action="store_true", help="write over files that stand there already")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"found {number}, wanted at least 1")
+    return number
+
+
+def make_corpus(chosen: argparse.Namespace, corpus: Corpus) -> None:
+    """Make the three splits, write them, and say where they are."""
+    sizes = {"train": chosen.pairs, "valid": chosen.valid, "test": chosen.test}
+    splits = split_corpus(corpus, sizes, progress=_show_progress if sys.stderr.isatty() else None)
+    for path, pairs in zip(write_splits(splits, chosen.out, overwrite=chosen.overwrite), splits.values(), strict=True):
+        print(f"{path}: {len(pairs)} pairs, such as {pairs[0].source!r} -> {pairs[0].target!r}")
+
+
+def _show_progress(done: int, total: int) -> None:
+    if done == total or done % 1000 == 0:
+        print(f"\r{done} of {total} pairs", end="\n" if done == total else "", file=sys.stderr, flush=True)

@@ -1,0 +1,64 @@
+"""Corpora that the package makes: endless, from a seed, with exact answers; and how they become files."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+
+from saccade.data.pairs import Pair, write_pairs
+
+# Draws in a row that bring nothing new, after which a corpus counts as exhausted.
+_PATIENCE = 10_000
+
+
+class InputError(ValueError):
+    """What the user asked for cannot be done. The message is one sentence: what is wrong, and what to do."""
+
+
+class Corpus(ABC):
+    """Pairs by number: the same seed and the same number give the same pair, on every machine."""
+
+    @abstractmethod
+    def pair(self, index: int) -> Pair:
+        """Pair number `index`, of endlessly many."""
+
+
+def split_corpus(
+    corpus: Corpus, sizes: dict[str, int], *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, list[Pair]]:
+    """Pairs for each named split, in the order of the names; no source stands twice, within a split or across them."""
+    splits: dict[str, list[Pair]] = {}
+    seen: set[str] = set()
+    total, index, idle = sum(sizes.values()), 0, 0
+    for name, size in sizes.items():
+        splits[name] = []
+        while len(splits[name]) < size:
+            pair = corpus.pair(index)
+            index += 1
+            if pair.source in seen:
+                idle += 1
+                if idle == _PATIENCE:
+                    raise InputError(
+                        f"there are hardly more than {len(seen)} different pairs; ask for fewer than {total}"
+                    )
+                continue
+            idle = 0
+            seen.add(pair.source)
+            splits[name].append(pair)
+            if progress is not None:
+                progress(len(seen), total)
+    return splits
+
+
+def write_splits(splits: dict[str, list[Pair]], folder: Path, *, overwrite: bool = False) -> list[Path]:
+    """Write `folder/NAME.tsv` for each split, and say which files these are."""
+    paths = {name: folder / f"{name}.tsv" for name in splits}
+    standing = [str(path) for path in paths.values() if path.exists()]
+    if standing and not overwrite:
+        raise InputError(f"{', '.join(standing)} stands there already; choose another folder, or pass --overwrite")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, path in paths.items():
+            write_pairs(path, splits[name])
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}; choose another folder") from error
+    return list(paths.values())

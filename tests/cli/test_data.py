@@ -1,0 +1,65 @@
+"""`saccade data make`, as a person runs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from saccade.cli.main import main
+
+SMALL = ["--pairs", "30", "--valid", "5", "--test", "5"]
+
+
+def saccade(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "saccade.cli.main", *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=120)  # noqa: S603
+
+
+@pytest.mark.parametrize("corpus", ["dates", "numbers"])
+def test_three_files(corpus: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "make", corpus, *SMALL, "--out", str(tmp_path / "made")]) == 0
+    for name, size in (("train", 30), ("valid", 5), ("test", 5)):
+        lines = (tmp_path / "made" / f"{name}.tsv").read_text().splitlines()
+        assert lines[0] == "source\ttarget"
+        assert len(lines) == size + 1
+        assert all(len(line.split("\t")) == 2 for line in lines)
+    assert "train.tsv: 30 pairs, such as " in capsys.readouterr().out
+
+
+def test_the_installed_command(tmp_path: Path) -> None:
+    run = saccade("data", "make", "dates", "--locales", "de,fr", *SMALL, "--out", str(tmp_path))
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    assert (tmp_path / "test.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--locales", "de,xx"], "saccade: locales: found xx, wanted some of"),
+        (["--out", "/dev/null/nowhere"], "saccade: /dev/null/nowhere cannot be written: Not a directory"),
+        (["--pairs", "0"], "argument --pairs: found 0, wanted at least 1"),
+        (["--pairs", "many"], "argument --pairs: invalid"),
+        (["--shape", "round"], "unrecognized arguments"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments: list[str], message: str, tmp_path: Path) -> None:
+    run = saccade("data", "make", "dates", *SMALL, "--out", str(tmp_path / "made"), *arguments)
+    assert run.returncode == 2
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
+    made = ["data", "make", "numbers", *SMALL, "--out", str(tmp_path)]
+    assert main(made) == 0
+    assert main(made) == 2
+    assert main([*made, "--overwrite"]) == 0
+
+
+def test_help_and_version() -> None:
+    assert "make a corpus" in saccade("--help").stdout
+    assert saccade("--version").stdout.startswith("saccade 0.")
+    assert saccade().returncode == 2
