@@ -71,7 +71,7 @@ def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     expect_same_kind("key", key, like=("query", query))
     *batch, queries, dim = query.shape
     keys = key.shape[-2]
-    scores = _AdditiveScores.apply(query.reshape(-1, queries, dim), key.reshape(-1, keys, dim), v.to(query.dtype))
+    scores = _AdditiveScores.apply(query.reshape(-1, queries, dim), key.reshape(-1, keys, dim), v.to(query))
     return scores.reshape(*batch, queries, keys)
 
 
