@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_count, expect_fraction, expect_instance, expect_last_dim
+from saccade.attention._checks import expect_count, expect_fraction, expect_instance, expect_last_dim, expect_tensor
 from saccade.attention.functional import recall
 from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.positions import Rotary
@@ -131,6 +131,8 @@ class MultiHead(nn.Module):
 
 
 def _for_heads(mask: Tensor | None) -> Tensor | None:
+    if mask is not None:
+        expect_tensor("mask", mask)
     return mask[:, None] if mask is not None and mask.dim() == 3 else mask  # [B, T, S] -> [B, 1, T, S]
 
 

@@ -5,10 +5,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from saccade.data import DATE_LOCALES, NUMBER_LANGUAGES, Corpus, Dates, Numbers, split_corpus, write_splits
+from saccade.data import DATE_LOCALES, NUMBER_LANGUAGES, Corpus, Dates, Numbers, expect_free, split_corpus, write_splits
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - argparse has no public name for it
+
+
+# They are held in memory, to know what stood there before.
+_MOST_PAIRS = 10_000_000
 
 
 def add_command(commands: "Commands") -> None:
@@ -25,7 +29,7 @@ def add_command(commands: "Commands") -> None:
     )
     dates.add_argument(
         "--locales",
-        type=lambda names: tuple(names.split(",")),
+        type=lambda names: tuple(filter(None, names.split(","))),
         default=DATE_LOCALES,
         metavar="A,B,...",
         help=f"whose dates (all of {', '.join(DATE_LOCALES)})",
@@ -58,15 +62,20 @@ def add_command(commands: "Commands") -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"found {number}, wanted at least 1")
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number") from None
+    if not 1 <= number <= _MOST_PAIRS:
+        raise argparse.ArgumentTypeError(f"found {number}, wanted 1 to {_MOST_PAIRS}")
     return number
 
 
 def make_corpus(chosen: argparse.Namespace, corpus: Corpus) -> None:
     """Make the three splits, write them, and say where they are."""
     sizes = {"train": chosen.pairs, "valid": chosen.valid, "test": chosen.test}
+    if not chosen.overwrite:
+        expect_free(chosen.out, list(sizes))  # before the work, not after it
     splits = split_corpus(corpus, sizes, progress=_show_progress if sys.stderr.isatty() else None)
     for path, pairs in zip(write_splits(splits, chosen.out, overwrite=chosen.overwrite), splits.values(), strict=True):
         print(f"{path}: {len(pairs)} pairs, such as {pairs[0].source!r} -> {pairs[0].target!r}")

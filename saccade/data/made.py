@@ -49,12 +49,18 @@ def split_corpus(
     return splits
 
 
+def expect_free(folder: Path, names: list[str]) -> None:
+    """Raise if a file of one of these splits stands in `folder` already."""
+    standing = [str(path) for name in names if (path := folder / f"{name}.tsv").exists()]
+    if standing:
+        raise InputError(f"{', '.join(standing)} stands there already; choose another folder, or pass --overwrite")
+
+
 def write_splits(splits: dict[str, list[Pair]], folder: Path, *, overwrite: bool = False) -> list[Path]:
     """Write `folder/NAME.tsv` for each split, and say which files these are."""
     paths = {name: folder / f"{name}.tsv" for name in splits}
-    standing = [str(path) for path in paths.values() if path.exists()]
-    if standing and not overwrite:
-        raise InputError(f"{', '.join(standing)} stands there already; choose another folder, or pass --overwrite")
+    if not overwrite:
+        expect_free(folder, list(splits))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, path in paths.items():

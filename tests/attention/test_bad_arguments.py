@@ -120,6 +120,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a mix in the wrong order": (lambda: Mix(Location(4, 9), Dot()), "location: found Dot(), wanted a Location"),  # pyright: ignore[reportArgumentType]
     "lists": (lambda: look([[1.0]], K), "query: found a list, wanted a torch.Tensor"),  # pyright: ignore[reportArgumentType]
     "a list as a mask": (lambda: look(Q, K, mask=[True]), "mask: found a list, wanted a torch.Tensor"),  # pyright: ignore[reportArgumentType]
+    "a list, in heads": (lambda: MultiHead(4, 2)(Q, mask=[True]), "mask: found a list, wanted a torch.Tensor"),
     "a list of lengths": (lambda: padding_mask([3, 2]), "lengths: found a list, wanted a torch.Tensor"),  # pyright: ignore[reportArgumentType]
     "negative lengths": (
         lambda: padding_mask(torch.tensor([3, -2])),
