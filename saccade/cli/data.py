@@ -3,12 +3,12 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from saccade.data import DATE_LOCALES, NUMBER_LANGUAGES, Corpus, Dates, Numbers, expect_free, split_corpus, write_splits
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - argparse has no public name for it
+    Commands = argparse._SubParsersAction[Any]  # noqa: SLF001 - argparse has no public name for it
 
 
 # They are held in memory, to know what stood there before.

@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Bad input gives one line on stderr and exit code 2."""
-    parser: argparse.ArgumentParser = Parser(prog="saccade", description="Attention models that you own.")
+    parser = Parser(prog="saccade", description="Attention models that you own.")
     parser.add_argument("--version", action="version", version=f"saccade {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     data.add_command(commands)
