@@ -15,7 +15,10 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "saccade"
 
 # From the top of the house to its ground. An import may only point down.
-ROOMS = ["cli", "serve", "look", "train", "decode", "models", "nets", "data", "metrics", "attention"]
+ROOMS = ["cli", "serve", "look", "tasks", "train", "models", "decode", "nets", "data", "metrics", "attention"]
+
+# Under all rooms: these know none of them.
+CELLAR = ["errors.py", "files.py", "settings.py"]
 
 # What the attention room may import besides itself and the standard library.
 GROUND = {"torch"}
@@ -56,6 +59,13 @@ def test_every_folder_is_a_room_with_something_in_it() -> None:
 
 def test_imports_point_down() -> None:
     assert upward_imports(PACKAGE) == []
+
+
+def test_the_cellar_knows_no_room() -> None:
+    assert sorted(path.name for path in PACKAGE.glob("*.py")) == sorted([*CELLAR, "__init__.py"])
+    for name in CELLAR:
+        known = {imported.split(".")[1] for imported in imports_of(PACKAGE / name) if imported.startswith("saccade.")}
+        assert {f"{module}.py" for module in known} <= set(CELLAR), name
 
 
 def test_the_check_of_imports_can_fail(tmp_path: Path) -> None:

@@ -1,24 +1,18 @@
-"""`saccade data`: corpora that the package makes itself."""
+"""`saccade data`: Make a corpus with exact answers, the same from the same seed."""
 
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from saccade.data import DATE_LOCALES, NUMBER_LANGUAGES, Corpus, Dates, Numbers, expect_free, split_corpus, write_splits
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[Any]  # noqa: SLF001 - argparse has no public name for it
-
 
 # They are held in memory, to know what stood there before.
 _MOST_PAIRS = 10_000_000
 
 
-def add_command(commands: "Commands") -> None:
-    """Add `saccade data` and what belongs to it."""
-    data = commands.add_parser("data", help="make a corpus", description="Make a corpus.")
-    kinds = data.add_subparsers(metavar="COMMAND", required=True)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the corpora that can be made, each with its options."""
+    kinds = parser.add_subparsers(metavar="COMMAND", required=True)
     make = kinds.add_parser("make", help="make a corpus with exact answers, from a seed")
     corpora = make.add_subparsers(metavar="CORPUS", required=True)
 

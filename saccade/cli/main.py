@@ -1,43 +1,61 @@
 """`saccade`: the way into all commands."""
 
-import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from saccade import __version__
-from saccade.cli import data
-from saccade.data import InputError
+from saccade.cli.parser import Parser
+from saccade.errors import InputError
 
-
-class Parser(argparse.ArgumentParser):
-    """argparse, but a mistake gets one line, as all bad input does, and not the usage before it."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+# Each command is a module of this room with `add_arguments(parser)` and `run(chosen)`. Only the one that is asked for
+# is imported: torch takes seconds, and `saccade --help` should not.
+COMMANDS = {
+    "train": "train a model as a recipe says, or go on with a training that was broken off",
+    "translate": "translate a file, or what comes in on a pipe",
+    "evaluate": "translate a test set and score the result",
+    "recipe": "list, show and copy the recipes of the package",
+    "data": "make a corpus with exact answers",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Bad input gives one line on stderr and exit code 2."""
-    parser = Parser(prog="saccade", description="Attention models that you own.")
-    parser.add_argument("--version", action="version", version=f"saccade {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    data.add_command(commands)
-    chosen = parser.parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        chosen.run(chosen)
+        if arguments and arguments[0] in COMMANDS:
+            name, *rest = arguments
+            module = importlib.import_module(f"saccade.cli.{name}")
+            parser = Parser(prog=f"saccade {name}", description=(module.__doc__ or "").partition(": ")[2])
+            module.add_arguments(parser)
+            chosen = parser.parse_args(rest)
+            chosen.run(chosen)
+        else:
+            _overview(arguments)
         sys.stdout.flush()  # here, where a closed pipe is caught, and not as Python ends
     except InputError as error:
         print(f"saccade: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # whoever read our output has seen enough; without this, Python complains once more as it closes stdout
+        # without this, Python complains once more as it closes stdout
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        print("saccade: the output was cut off: whoever read it has stopped; write to a file instead", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
+        print("saccade: interrupted", file=sys.stderr)
         return 130
     return 0
+
+
+def _overview(arguments: list[str]) -> None:
+    """`saccade` by itself, `saccade --help`, `saccade --version`, and commands that there are not."""
+    parser = Parser(prog="saccade", description="Attention models that you own.")
+    parser.add_argument("--version", action="version", version=f"saccade {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, purpose in COMMANDS.items():
+        commands.add_parser(name, help=purpose)
+    parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,54 @@
-"""What models learn from: pairs of sentences, and corpora that the package makes itself."""
+"""What models learn from: pairs of sentences, vocabularies, batches, and corpora that the package makes itself."""
 
+from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
 from saccade.data.dates import DATE_LOCALES, Dates
-from saccade.data.made import Corpus, InputError, expect_free, split_corpus, write_splits
+from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
-from saccade.data.pairs import Pair, write_pairs
+from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
+from saccade.data.vocabularies import (
+    END,
+    PAD,
+    START,
+    UNKNOWN,
+    Tokens,
+    Vocabularies,
+    Vocabulary,
+    VocabularySettings,
+    have_vocabularies,
+    learn_vocabularies,
+    load_vocabularies,
+    save_vocabularies,
+)
 
 __all__ = [
     "DATE_LOCALES",
+    "END",
     "NUMBER_LANGUAGES",
+    "PAD",
+    "START",
+    "UNKNOWN",
+    "Batch",
+    "Batches",
     "Corpus",
+    "Cursor",
     "Dates",
-    "InputError",
+    "Example",
     "Numbers",
     "Pair",
+    "Tokens",
+    "Vocabularies",
+    "Vocabulary",
+    "VocabularySettings",
     "expect_free",
+    "expect_full",
+    "have_vocabularies",
+    "learn_vocabularies",
+    "load_vocabularies",
+    "make_batch",
+    "pad",
+    "read_aligned",
+    "read_table",
+    "save_vocabularies",
     "split_corpus",
     "write_pairs",
     "write_splits",

@@ -12,8 +12,9 @@ from functools import cache
 from babel import Locale
 from babel.dates import format_date
 
-from saccade.data.made import Corpus, InputError
+from saccade.data.made import Corpus
 from saccade.data.pairs import Pair
+from saccade.errors import InputError
 
 # Croatian is not among them: its "listopada" is October, and Polish for November.
 # fmt: off

@@ -5,13 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from saccade.data.pairs import Pair, write_pairs
+from saccade.errors import InputError
 
 # Draws in a row that bring nothing new, after which a corpus counts as exhausted.
 _PATIENCE = 10_000
-
-
-class InputError(ValueError):
-    """What the user asked for cannot be done. The message is one sentence: what is wrong, and what to do."""
 
 
 class Corpus(ABC):
@@ -61,10 +58,6 @@ def write_splits(splits: dict[str, list[Pair]], folder: Path, *, overwrite: bool
     paths = {name: folder / f"{name}.tsv" for name in splits}
     if not overwrite:
         expect_free(folder, list(splits))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, path in paths.items():
-            write_pairs(path, splits[name])
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or error}; choose another folder") from error
+    for name, path in paths.items():
+        write_pairs(path, splits[name])
     return list(paths.values())

@@ -4,8 +4,9 @@ import random
 
 from num2words import num2words
 
-from saccade.data.made import Corpus, InputError
+from saccade.data.made import Corpus
 from saccade.data.pairs import Pair
+from saccade.errors import InputError
 
 # Those of num2words that were tried up to a thousand million: each number has words of its own.
 # fmt: off

@@ -13,7 +13,6 @@ from saccade.data import (
     NUMBER_LANGUAGES,
     Corpus,
     Dates,
-    InputError,
     Numbers,
     Pair,
     split_corpus,
@@ -22,6 +21,7 @@ from saccade.data import (
 )
 from saccade.data.dates import date_patterns, write_date
 from saccade.data.numbers import in_words
+from saccade.errors import InputError
 
 
 def test_dates_as_people_write_them() -> None:

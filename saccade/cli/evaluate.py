@@ -1,0 +1,67 @@
+"""`saccade evaluate`: Translate a test set and score the result with BLEU and chrF."""
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from saccade.cli.parser import speak_utf8
+from saccade.cli.translate import add_search_arguments, search_of
+from saccade.data import Pair, read_aligned, read_table
+from saccade.errors import InputError
+from saccade.files import write_file
+from saccade.metrics import score_translations
+from saccade.models import load
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="the sentences to translate, one a line")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="their right translations, one a line")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="or both in a TSV or JSON lines file")
+    parser.add_argument("--source-column", default="source", metavar="NAME", help="of the table (source)")
+    parser.add_argument("--target-column", default="target", metavar="NAME", help="of the table (target)")
+    parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the translations there, too")
+    add_search_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Translate, score, and print each figure with its signature."""
+    speak_utf8()
+    pairs = read_test_set(chosen)
+    translator = load(chosen.model)
+    for number, pair in enumerate(pairs, start=1):
+        translator.read(pair.source, f"{chosen.table or chosen.source}, sentence {number}")
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("translating", total=len(pairs))
+        translations = translator.translate(
+            [pair.source for pair in pairs],
+            batch=chosen.batch,
+            progress=lambda done: progress.advance(bar, done),
+            **search_of(chosen),
+        )
+    outputs = [translation.text for translation in translations]
+    if chosen.output is not None:
+        write_file(chosen.output, "".join(f"{output}\n" for output in outputs).encode())
+    scores = score_translations(outputs, [pair.target for pair in pairs])
+    if chosen.json:
+        figures = {name: score._asdict() for name, score in scores.items()}
+        print(json.dumps({"sentences": len(pairs), **figures}))
+        return
+    print(f"{len(pairs)} sentences")
+    for name, score in scores.items():
+        print(f"{name:<10} {score.value:6.2f}  {score.signature}")
+
+
+def read_test_set(chosen: argparse.Namespace) -> list[Pair]:
+    """The pairs of the two files or of the table."""
+    if chosen.table is not None and chosen.source is None and chosen.reference is None:
+        return read_table(chosen.table, source=chosen.source_column, target=chosen.target_column)
+    if chosen.table is None and chosen.source is not None and chosen.reference is not None:
+        return read_aligned(chosen.source, chosen.reference)
+    raise InputError("evaluate: wanted either --source and --reference, or --table")

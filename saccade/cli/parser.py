@@ -1,0 +1,30 @@
+"""What the commands' parsers have in common."""
+
+import argparse
+import io
+import sys
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a mistake gets one line, as all bad input does, and not the usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1, for `type=`."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number") from None
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"found {number}, wanted at least 1")
+    return number
+
+
+def speak_utf8() -> None:
+    """Write UTF-8 whatever the terminal says: translations go into files and pipes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")

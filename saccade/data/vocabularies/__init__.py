@@ -1,0 +1,102 @@
+"""Vocabularies: subwords, characters or words, for one language or for two together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from saccade.data.pairs import Pair
+from saccade.data.vocabularies.listed import Characters, ListedVocabulary, Words
+from saccade.data.vocabularies.subwords import Subwords
+from saccade.data.vocabularies.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary, tidy
+from saccade.settings import Settings
+
+
+class VocabularySettings(Settings):
+    """How texts become numbers."""
+
+    kind: Literal["subwords", "characters", "words"] = "subwords"
+    method: Literal["bpe", "unigram"] = "bpe"  # of subwords
+    size: Annotated[int, Field(ge=8, le=1_000_000)] = 8000  # at most, for each vocabulary
+    minimum: Annotated[int, Field(ge=1)] = 1  # of words and characters: how often one must occur
+    joint: bool = False  # one vocabulary for both languages
+
+
+class Vocabularies(NamedTuple):
+    """The vocabulary to read with and the one to write with; the same one, if they are joint."""
+
+    source: Vocabulary
+    target: Vocabulary
+
+    @property
+    def joint(self) -> bool:
+        return self.source is self.target
+
+
+def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> Vocabularies:
+    """The vocabularies of a training corpus."""
+    sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    if settings.joint:
+        both = _learn([*sources, *targets], settings)
+        return Vocabularies(both, both)
+    return Vocabularies(_learn(sources, settings), _learn(targets, settings))
+
+
+def _learn(texts: list[str], settings: VocabularySettings) -> Vocabulary:
+    if settings.kind == "subwords":
+        return Subwords.learn([tidy(text) for text in texts], size=settings.size, method=settings.method)
+    kind = Characters if settings.kind == "characters" else Words
+    return kind.learn(texts, size=settings.size, minimum=settings.minimum)
+
+
+def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, folder: Path) -> None:
+    """Write the vocabularies' own files into `folder`."""
+    for vocabulary, path in zip(vocabularies, _paths(settings, folder), strict=True):
+        vocabulary.save(path)
+
+
+def load_vocabularies(settings: VocabularySettings, folder: Path) -> Vocabularies:
+    """The vocabularies that `save_vocabularies` wrote."""
+    kinds: dict[str, type[Subwords | Characters | Words]] = {
+        "subwords": Subwords,
+        "characters": Characters,
+        "words": Words,
+    }
+    kind = kinds[settings.kind]
+    source, target = _paths(settings, folder)
+    first = kind.load(source)
+    return Vocabularies(first, first if settings.joint else kind.load(target))
+
+
+def _paths(settings: VocabularySettings, folder: Path) -> tuple[Path, Path]:
+    ending = "model" if settings.kind == "subwords" else "txt"
+    names = ("joint", "joint") if settings.joint else ("source", "target")
+    return folder / f"{names[0]}.{ending}", folder / f"{names[1]}.{ending}"
+
+
+def have_vocabularies(settings: VocabularySettings, folder: Path) -> bool:
+    """Whether the files that `save_vocabularies` writes stand in `folder`."""
+    return all(path.exists() for path in _paths(settings, folder))
+
+
+__all__ = [
+    "END",
+    "PAD",
+    "SPECIAL",
+    "START",
+    "UNKNOWN",
+    "Characters",
+    "ListedVocabulary",
+    "Subwords",
+    "Tokens",
+    "Vocabularies",
+    "Vocabulary",
+    "VocabularySettings",
+    "Words",
+    "have_vocabularies",
+    "learn_vocabularies",
+    "load_vocabularies",
+    "save_vocabularies",
+    "tidy",
+]

@@ -1,0 +1,76 @@
+"""Subwords, by sentencepiece."""
+
+import io
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import sentencepiece
+
+from saccade.data.vocabularies.vocabulary import END, PAD, START, UNKNOWN, Vocabulary, tidy
+from saccade.errors import InputError
+from saccade.files import read_file, write_file
+
+_SPACE = "▁"  # how sentencepiece writes the beginning of a word
+
+
+class Subwords(Vocabulary):
+    """Pieces of words, learnt from text by byte-pair encoding (Sennrich 2016) or a unigram model (Kudo 2018)."""
+
+    def __init__(self, model: bytes) -> None:
+        self._model = model
+        self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
+        # words come again and again, and pieces never cross a space, so a text is the sum of its words
+        self._encode_word = lru_cache(maxsize=2**16)(self._pieces.encode)
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe") -> "Subwords":
+        """`size` pieces, or as many as the texts have."""
+        model = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(texts),
+                model_writer=model,
+                model_type=method,
+                vocab_size=size,
+                hard_vocab_limit=False,
+                character_coverage=1.0,
+                max_sentence_length=2**20,
+                pad_id=PAD,
+                unk_id=UNKNOWN,
+                bos_id=START,
+                eos_id=END,
+                minloglevel=2,
+            )
+        except (RuntimeError, ValueError) as error:
+            reason = str(error).rpartition("] ")[2]
+            raise InputError(f"vocabulary: sentencepiece cannot learn {size} pieces from this text: {reason}") from None
+        return cls(model.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> "Subwords":
+        try:
+            return cls(read_file(path))
+        except RuntimeError:
+            raise InputError(f"{path}: damaged, sentencepiece cannot read it; copy the model's folder again") from None
+
+    def save(self, path: Path) -> None:
+        write_file(path, self._model)
+
+    def __len__(self) -> int:
+        return self._pieces.get_piece_size()
+
+    def split(self, text: str) -> list[tuple[str, list[int]]]:
+        return [(word, self._encode_word(word)) for word in tidy(text).split()]
+
+    def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
+        words: list[list[int]] = []
+        for number in ids:
+            if not words or self._pieces.id_to_piece(number).startswith(_SPACE):
+                words.append([])
+            words[-1].append(number)
+        return [(self._pieces.decode(word), word) for word in words]
+
+    def text(self, ids: list[int]) -> str:
+        return self._pieces.decode(ids)

@@ -1,0 +1,69 @@
+"""What every vocabulary does: from text to numbers and back, knowing which word each number belongs to."""
+
+import unicodedata
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import NamedTuple
+
+# The numbers that all vocabularies have in common.
+PAD, UNKNOWN, START, END = range(4)
+SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+class Tokens(NamedTuple):
+    """A sentence as numbers, with `END` last, and the words that they are parts of, with `</s>` last."""
+
+    ids: list[int]
+    words: list[str]  # as they were written
+    word_of: list[int]  # for each id, the place of its word in `words`
+
+
+class Vocabulary(ABC):
+    """Text to numbers and back.
+
+    What counts as a word, for pictures of attention, is up to the vocabulary: what stands between spaces, or for one of
+    characters each character.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def split(self, text: str) -> list[tuple[str, list[int]]]:
+        """The words of a text, each with its numbers."""
+
+    @abstractmethod
+    def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
+        """The words that these numbers write, each with its numbers; no special numbers among them."""
+
+    @abstractmethod
+    def text(self, ids: list[int]) -> str:
+        """What these numbers write."""
+
+    @abstractmethod
+    def save(self, path: Path) -> None:
+        """Write the vocabulary's own file."""
+
+    def encode(self, text: str) -> Tokens:
+        """The numbers of a text, `END` last."""
+        return _with_end(self.split(text))
+
+    def decode(self, ids: list[int]) -> tuple[str, Tokens]:
+        """The text of the numbers up to the first `END`, and its words, as `encode` gives them."""
+        ids = ids[: ids.index(END)] if END in ids else ids
+        ids = [number for number in ids if number >= len(SPECIAL)]
+        return self.text(ids), _with_end(self.join(ids))
+
+
+def _with_end(words: list[tuple[str, list[int]]]) -> Tokens:
+    words = [*words, (SPECIAL[END], [END])]
+    return Tokens(
+        [number for _, ids in words for number in ids],
+        [word for word, _ in words],
+        [place for place, (_, ids) in enumerate(words) for _ in ids],
+    )
+
+
+def tidy(text: str) -> str:
+    """Letters composed (NFC), and one space between words: two ways to type a sentence are the same sentence."""
+    return " ".join(unicodedata.normalize("NFC", text).split())

@@ -1,0 +1,110 @@
+"""Beam search, over any decoder.
+
+Letters: `N` sentences under way, `K` beams of each, `V` vocabulary, `S` source items.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import torch
+
+from saccade.data import END, START
+from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
+from saccade.nets import Decoder, Encoded
+
+StateT = TypeVar("StateT")
+
+
+@torch.inference_mode()
+def beam_search(
+    decoder: Decoder[StateT],
+    encoded: Encoded,
+    *,
+    beam: int,
+    limits: Sequence[int],
+    best: int = 1,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+) -> list[list[Hypothesis]]:
+    """The `best` outputs that are found for each sentence, the best first.
+
+    At each step the `beam` likeliest continuations stay. One that ends is put aside, if it is among the first `beam`
+    of all candidates. A sentence is done, and leaves the batch, when it has `beam` ended ones, or when nothing under
+    way can still beat the worst that will be returned.
+
+    limits    for each sentence, how many tokens it may have, END among them
+    prefixes  for each sentence, the tokens that it has to begin with
+    alpha     the length penalty: above 0, longer outputs are favoured
+    beta      the coverage penalty: above 0, outputs that looked at the whole source are favoured
+    """
+    rules = make_rules(limits, prefixes)
+    # one row for each beam; all but the first of a sentence begin as impossible, or they would all be the same
+    spread = torch.arange(len(limits)).repeat_interleave(beam)  # [N * K]
+    state = decoder.reorder(decoder.start(encoded), spread)
+    rules = rules.select(spread)
+    real = encoded.mask[:, 0].index_select(0, spread)  # [N * K, S]
+    scores = torch.full((len(limits), beam), -torch.inf)
+    scores[:, 0] = 0.0
+    history = torch.empty(len(spread), 0, dtype=torch.long)
+    tokens = torch.full((len(spread),), START)
+    coverage = torch.zeros(real.shape) if beta else None
+
+    ended: list[list[Hypothesis]] = [[] for _ in limits]
+    under_way = list(range(len(limits)))  # the sentence of each group of rows
+    place = 0
+    while under_way:
+        step = decoder.step(tokens, state, need_weights=coverage is not None)
+        log_probs = rules.apply(step.logits, place)  # [N * K, V]
+        if coverage is not None and step.weights is not None:
+            coverage = coverage + step.weights.mean((1, 2))
+        place += 1
+
+        size = log_probs.shape[1]
+        candidates = (scores.flatten()[:, None] + log_probs).view(len(under_way), -1)  # [N, K * V]
+        top, where = candidates.topk(min(2 * beam, candidates.shape[1]), dim=1)  # [N, 2K]
+        ends = where % size == END
+        # what ends now, of the first K
+        for group, rank in (ends & top.isfinite())[:, :beam].nonzero().tolist():
+            row = group * beam + int(where[group, rank]) // size
+            log_prob = float(top[group, rank])
+            score = log_prob / length_penalty(place, alpha)
+            if coverage is not None:
+                score += float(coverage_penalty(coverage[row], real[row], beta))
+            ids = [*history[row].tolist(), END]
+            ended[under_way[group]].append(Hypothesis(ids, score, log_prob))
+        # what goes on: the first K that do not end
+        scores, kept = top.masked_fill(ends, -torch.inf).topk(min(beam, top.shape[1]), dim=1)  # [N, K]
+        where = where.gather(1, kept)
+        if scores.shape[1] < beam:  # a vocabulary smaller than the beam
+            missing = beam - scores.shape[1]
+            scores = torch.nn.functional.pad(scores, (0, missing), value=-torch.inf)
+            where = torch.nn.functional.pad(where, (0, missing), value=END)
+
+        going = [
+            group
+            for group, sentence in enumerate(under_way)
+            if place < (limit := int(rules.limits[group * beam]))
+            and not _is_done(ended[sentence], float(scores[group, 0]), beam, best, limit, alpha)
+        ]
+        groups = torch.tensor(going, dtype=torch.long)
+        rows = (groups[:, None] * beam + where[groups] // size).flatten()
+        tokens = (where[groups] % size).flatten()
+        scores = scores[groups]
+        under_way = [under_way[group] for group in going]
+        if under_way:
+            state = decoder.reorder(step.state, rows)
+            rules, real = rules.select(rows), real[rows]
+            history = torch.cat((history[rows], tokens[:, None]), dim=1)
+            coverage = None if coverage is None else coverage[rows]
+    return [sorted(found, key=lambda hypothesis: -hypothesis.score)[:best] for found in ended]
+
+
+def _is_done(ended: list[Hypothesis], best_under_way: float, beam: int, best: int, limit: int, alpha: float) -> bool:
+    """Whether a sentence has enough, or can find nothing better: what is under way only gets less likely."""
+    if best_under_way == -torch.inf or len(ended) >= max(beam, best):
+        return True
+    if len(ended) < best:
+        return False
+    worst_returned = sorted((hypothesis.score for hypothesis in ended), reverse=True)[best - 1]
+    return best_under_way / length_penalty(limit, max(alpha, 0.0)) <= worst_returned

@@ -1,0 +1,98 @@
+"""One token after the other, without looking back: greedy search and sampling, over any decoder.
+
+Letters: `R` rows (outputs under way), `V` vocabulary.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from saccade.data import END, START
+from saccade.decode.rules import Hypothesis, make_rules
+from saccade.nets import Decoder, Encoded
+
+StateT = TypeVar("StateT")
+
+
+def greedy_search(
+    decoder: Decoder[StateT],
+    encoded: Encoded,
+    *,
+    limits: Sequence[int],
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> list[Hypothesis]:
+    """The likeliest token at each step. The arguments are those of `beam_search`."""
+    return _follow(decoder, encoded, lambda log_probs, rows, place: log_probs.argmax(-1), limits, prefixes)
+
+
+def sample(
+    decoder: Decoder[StateT],
+    encoded: Encoded,
+    *,
+    limits: Sequence[int],
+    chances: Tensor,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+) -> list[Hypothesis]:
+    """Draw each token from what the model thinks of it.
+
+    chances      `[R, T]` numbers in [0, 1), one for each token that may be drawn: the same numbers, the same output
+    temperature  below 1 sharpens the distribution, above 1 flattens it
+    top_k        only the k likeliest tokens can be drawn
+    top_p        only the likeliest tokens that together have this probability (Holtzman 2020)
+    """
+
+    def choose(log_probs: Tensor, rows: Tensor, place: int) -> Tensor:
+        return draw(log_probs, chances[rows, place], temperature=temperature, top_k=top_k, top_p=top_p)
+
+    return _follow(decoder, encoded, choose, limits, prefixes)
+
+
+def draw(log_probs: Tensor, chances: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
+    """One token for each row `[R, V]`, where the numbers `chances` `[R]` in [0, 1) fall."""
+    probabilities, order = (log_probs / temperature).softmax(-1).sort(stable=True, descending=True)
+    before = probabilities.cumsum(-1) - probabilities  # what the likelier ones have together
+    kept = before < top_p
+    kept[:, 0] = True
+    if top_k is not None:
+        kept[:, top_k:] = False
+    sums = (probabilities * kept).cumsum(-1)
+    rank = torch.searchsorted(sums, (chances[:, None] * sums[:, -1:]).to(sums), right=True)
+    last = kept.sum(-1, keepdim=True) - 1  # rounding may carry a chance near 1 past the end
+    return order.gather(-1, torch.minimum(rank, last)).squeeze(-1)
+
+
+@torch.inference_mode()
+def _follow(
+    decoder: Decoder[StateT],
+    encoded: Encoded,
+    choose: Callable[[Tensor, Tensor, int], Tensor],
+    limits: Sequence[int],
+    prefixes: Sequence[Sequence[int]] | None,
+) -> list[Hypothesis]:
+    """Write what `choose(log_probs, rows, place)` says; outputs that have ended leave the batch."""
+    rules = make_rules(limits, prefixes)
+    state = decoder.start(encoded)
+    rows = torch.arange(len(limits))  # which output each row of the batch is
+    tokens = torch.full((len(limits),), START)
+    written: list[list[int]] = [[] for _ in limits]
+    log_prob = torch.zeros(len(limits))
+    place = 0
+    while len(rows):
+        step = decoder.step(tokens, state)
+        log_probs = rules.apply(step.logits, place)
+        tokens = choose(log_probs, rows, place)
+        log_prob[rows] += log_probs.gather(1, tokens[:, None]).squeeze(1)
+        for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
+            written[row].append(token)
+        place += 1
+        state = step.state
+        going = (tokens != END).nonzero().squeeze(1)
+        if len(going) < len(rows):
+            rows, tokens, rules = rows[going], tokens[going], rules.select(going)
+            state = decoder.reorder(state, going) if len(going) else state
+    return [Hypothesis(ids, score, score) for ids, score in zip(written, log_prob.tolist(), strict=True)]

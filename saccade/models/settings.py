@@ -1,0 +1,91 @@
+"""What a translator is made of, as a recipe or a model's folder says it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from saccade.attention import SCORES, WEIGHTINGS
+from saccade.attention.scores import POSITIONS
+from saccade.data import VocabularySettings
+from saccade.settings import Settings, one_of
+
+Size = Annotated[int, Field(ge=1, le=65_536)]
+Layers = Annotated[int, Field(ge=1, le=128)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+RnnScore = Annotated[str, one_of(["none", "sum", *SCORES])]
+Weighting = Annotated[str, one_of(list(WEIGHTINGS))]
+
+
+class RnnSettings(Settings):
+    """A recurrent encoder and decoder, without and with attention."""
+
+    kind: Literal["rnn"]
+    cell: Literal["elman", "gru", "lstm"] = "gru"
+    layers: Layers = 1  # of the encoder, and of the decoder
+    embedding: Size = 256  # size of a token's vector
+    dim: Size = 256  # size of a state
+    two_directions: bool = True  # the encoder reads forward and backward, with half of dim for each
+    score: RnnScore = "additive"  # none: the last state only; sum: all states alike
+    weighting: Weighting = "soft"
+    order: Literal["bahdanau", "luong"] = "bahdanau"
+    input_feeding: bool = False
+    tie: Literal["none", "output"] = "none"  # output: the output's matrix is the target's embedding
+    dropout: Share = 0.2
+    longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "RnnSettings":
+        if self.two_directions and self.dim % 2:
+            raise ValueError(f"dim: found {self.dim}, wanted an even number, half for each direction")
+        if self.tie == "output" and self.embedding != self.dim:
+            raise ValueError(f"tie: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}")
+        if self.score in {"location", "mix"} and self.longest > POSITIONS:
+            raise ValueError(f"longest: found {self.longest}, wanted at most {POSITIONS} with the {self.score} score")
+        return self
+
+
+class TransformerSettings(Settings):
+    """The Transformer."""
+
+    kind: Literal["transformer"]
+    layers: Layers = 4  # of the encoder, and of the decoder
+    dim: Size = 256
+    heads: Size = 4
+    feed_forward: Size = 1024
+    norm: Literal["pre", "post"] = "pre"
+    positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
+    score: Literal["scaled-dot", "dot", "general", "cosine", "additive"] = "scaled-dot"
+    activation: Literal["relu", "gelu"] = "relu"
+    tie: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
+    dropout: Share = 0.1
+    attention_dropout: Share = 0.0
+    longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "TransformerSettings":
+        if self.dim % self.heads:
+            raise ValueError(f"dim: found {self.dim}, wanted a multiple of heads, {self.heads}")
+        if self.positions == "sinusoidal" and self.dim % 2:
+            raise ValueError(f"dim: found {self.dim}, wanted an even number for sinusoidal positions")
+        if self.positions == "rotary" and self.dim // self.heads % 2:
+            raise ValueError(f"dim / heads: found {self.dim // self.heads}, wanted an even number for rotary positions")
+        return self
+
+
+class TranslatorSettings(Settings):
+    """A model's config.yaml."""
+
+    task: Literal["translation"] = "translation"
+    model: Annotated[RnnSettings | TransformerSettings, Field(discriminator="kind")]
+    vocabulary: VocabularySettings
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "TranslatorSettings":
+        expect_joint_if_tied(self.model, self.vocabulary)
+        return self
+
+
+def expect_joint_if_tied(model: RnnSettings | TransformerSettings, vocabulary: VocabularySettings) -> None:
+    """Raise if embeddings are to be shared between two vocabularies."""
+    if model.tie == "all" and not vocabulary.joint:
+        raise ValueError("model.tie: all wants a joint vocabulary; set vocabulary.joint to true, or tie to output")

@@ -1,0 +1,83 @@
+"""What a recurrent decoder knows of the source at each step: its attention, a plain sum, or nothing.
+
+Letters: `B` batch, `S` source items, `T` target items, `D` dim.
+"""
+
+from abc import ABC, abstractmethod
+
+from torch import Tensor, nn
+
+from saccade.attention import Attended, Attention, Memory, State, make_score, make_weighting
+from saccade.nets.decoder import Encoded
+
+
+class Context(nn.Module, ABC):
+    """A context vector for each query."""
+
+    size: int  # of a context vector
+    follows_query: bool  # whether it depends on who asks
+
+    @abstractmethod
+    def remember(self, encoded: Encoded) -> Memory:
+        """Prepare the source, once for all steps."""
+
+    @abstractmethod
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+        """The contexts of the queries `[B, T, D]`: `[B, T, size]`."""
+
+
+class AttentionContext(Context):
+    """c_t = Σ_i a_ti h_i, by any score and any weighting of `saccade.attention`."""
+
+    follows_query = True
+
+    def __init__(self, dim: int, *, score: str, weighting: str) -> None:
+        super().__init__()
+        self.size = dim
+        self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
+
+    def remember(self, encoded: Encoded) -> Memory:
+        return self.attention.remember(encoded.states, mask=encoded.mask)
+
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+        return self.attention.recall(query, memory, state=state, need_weights=need_weights)
+
+
+class SumContext(Context):
+    """c_t = Σ_i h_i: every state counts the same at every step."""
+
+    follows_query = False
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.size = dim
+
+    def remember(self, encoded: Encoded) -> Memory:
+        mask = encoded.mask.to(encoded.states.dtype)  # [B, 1, S]
+        total = mask @ encoded.states  # [B, 1, D]
+        return Memory(mask.transpose(1, 2), total)  # the key is what the weights are: one for each real state
+
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+        weights = memory.key.transpose(1, 2).expand(-1, query.shape[1], -1) if need_weights else None
+        return Attended(memory.value.expand(-1, query.shape[1], -1), weights, state)
+
+
+class NoContext(Context):
+    """Nothing but the decoder's first state: all of the source squeezed through one vector (Sutskever 2014)."""
+
+    follows_query = False
+    size = 0
+
+    def remember(self, encoded: Encoded) -> Memory:
+        nothing = encoded.states[:, :0, :0]
+        return Memory(nothing, nothing)
+
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+        return Attended(query[..., :0], None, state)
+
+
+def make_context(score: str, weighting: str, dim: int) -> Context:
+    """`none`, `sum`, or attention by the score of that name."""
+    if score == "none":
+        return NoContext()
+    return SumContext(dim) if score == "sum" else AttentionContext(dim, score=score, weighting=weighting)

@@ -1,0 +1,63 @@
+"""What every decoder is: one contract, so that one search and one training serve them all.
+
+Letters: `B` batch, `S` source items, `T` target items, `D` dim, `L` layers, `H` heads, `V` vocabulary.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Generic, NamedTuple, TypeVar
+
+from torch import Tensor, nn
+
+from saccade.attention import Choice
+
+
+class Encoded(NamedTuple):
+    """What an encoder makes of a batch, for a decoder to look at."""
+
+    states: Tensor  # [B, S, D]
+    mask: Tensor  # [B, 1, S], the states that are real
+    final: tuple[Tensor, ...] = ()  # [B, D] each: what a recurrent encoder ends with
+
+
+StateT = TypeVar("StateT")
+
+
+class Step(NamedTuple, Generic[StateT]):
+    """What one step gives."""
+
+    logits: Tensor  # [B, V], of the next token
+    state: StateT
+    weights: Tensor | None  # [B, L, H, S], if they were asked for and there are any
+
+
+class Forced(NamedTuple):
+    """What a given target gives, at all its places."""
+
+    features: Tensor  # [B, T, D]; `decoder.output` makes logits of them
+    weights: Tensor | None  # [B, L, H, T, S], if they were asked for and there are any
+    choice: Choice | None = None  # the draws of hard attention, [B, T], for its extra loss
+
+
+class Decoder(nn.Module, ABC, Generic[StateT]):
+    """Writes a target, token by token or all at once, while looking at what was encoded.
+
+    `step` after `step` gives what `forward` gives, to rounding. The decoder keeps nothing between calls.
+    """
+
+    output: nn.Linear  # features [..., D] -> logits [..., V]
+
+    @abstractmethod
+    def start(self, encoded: Encoded) -> StateT:
+        """The state before the first token."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor, state: StateT, *, need_weights: bool = False) -> Step[StateT]:
+        """Read one token for each sequence, `[B]`, and say what may come next."""
+
+    @abstractmethod
+    def reorder(self, state: StateT, index: Tensor) -> StateT:
+        """The state of the sequences `index` `[b]`, in that order: some may be gone, some be there twice."""
+
+    @abstractmethod
+    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
+        """Read a whole target, `[B, T]`, each token before the one that it predicts."""

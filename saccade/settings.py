@@ -1,0 +1,189 @@
+"""Settings: typed, read from YAML, and refused with every mistake named at once."""
+
+import difflib
+import re
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+
+from saccade.errors import InputError
+from saccade.files import read_file
+
+
+class Settings(BaseModel):
+    """A group of settings. Unknown names are refused, and so are values of another type than the one declared."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
+
+
+Kind = TypeVar("Kind", bound=Settings)
+
+
+def one_of(names: Sequence[str]) -> AfterValidator:
+    """A check for `Annotated[str, ...]`, where the names are known at run time only."""
+
+    def check(found: str) -> str:
+        if found not in names:
+            near = difflib.get_close_matches(found, names, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"found {found!r}, wanted one of {', '.join(names)}{hint}")
+        return found
+
+    return AfterValidator(check)
+
+
+def check_settings(kind: type[Kind], values: object, *, where: str) -> Kind:
+    """The settings `values` of `where` as a `kind`, or an `InputError` that names every mistake in them."""
+    if not isinstance(values, dict):
+        raise InputError(f"{where}: found {_short(values)}, wanted settings, one `name: value` a line")
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        mistakes = [_explain(kind, details) for details in error.errors()]  # pyright: ignore[reportArgumentType]
+        raise InputError(f"{where}: {'; '.join(dict.fromkeys(mistakes))}") from None
+
+
+def _explain(kind: type[Settings], details: dict[str, Any]) -> str:
+    path, groups = _follow(kind, details["loc"])
+    if details["type"] == "extra_forbidden":
+        known = sorted({name for group in groups for name in group.model_fields})
+        near = difflib.get_close_matches(path[-1], known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        return f"{'.'.join(path)}: no such setting; {hint}"
+    if details["type"] in {"value_error", "assertion_error"}:
+        return ": ".join(filter(None, [".".join(path), str(details["ctx"]["error"])]))
+    if details["type"] == "missing":
+        return f"{'.'.join(path)}: missing; it has to be given"
+    message = re.sub(r"^Input should be (a valid )?", "", details["msg"])
+    tag = re.match(r"Input tag .* expected tags: (.*)", message)
+    if tag:
+        discriminator = str(details["ctx"]["discriminator"]).strip("'")
+        return f"{'.'.join([*path, discriminator])}: found {details['ctx']['tag']!r}, wanted {tag[1]}"
+    if details["type"] == "union_tag_not_found":
+        return f"{'.'.join(path)}.{str(details['ctx']['discriminator']).strip(chr(39))}: missing; it has to be given"
+    near = difflib.get_close_matches(str(details["input"]), re.findall(r"'([^']*)'", message), n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{'.'.join(path)}: found {_short(details['input'])}, wanted {message}{hint}"
+
+
+def _follow(kind: type[Settings], location: Sequence[int | str]) -> tuple[list[str], list[type[Settings]]]:
+    """The path of a setting as the user wrote it, and the groups that its last name was looked up in.
+
+    Where a setting is one of several groups, pydantic adds the `kind` that chose between them; users do not.
+    """
+    path: list[str] = []
+    groups, previous = [kind], [kind]
+    for part in location:
+        chosen = [group for group in groups if len(groups) > 1 and part in get_args(_kind_of(group))]
+        if chosen:
+            groups = chosen
+            continue
+        path.append(str(part))
+        previous = groups
+        fields = [group.model_fields[str(part)].annotation for group in groups if str(part) in group.model_fields]
+        groups = [inner for field in fields for inner in _groups_in(field)]
+    return path, previous
+
+
+def _kind_of(group: type[Settings]) -> object:
+    return group.model_fields["kind"].annotation if "kind" in group.model_fields else None
+
+
+def _groups_in(annotation: object) -> list[type[Settings]]:
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        return [annotation]
+    return [group for part in get_args(annotation) for group in _groups_in(part)]
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's plain values: `no` is a word (and Norwegian), 1e-3 a number, 12:30 a text. No key twice."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's way
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
+        names = [key.value for key, _ in node.value]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise yaml.constructor.ConstructorError(None, None, f"{twice} is set twice", node.start_mark)
+        return super().construct_mapping(node, deep=deep)
+
+
+for _tag, _pattern, _first in (
+    ("null", r"null|~|", ["n", "~", ""]),
+    ("bool", r"true|false", ["t", "f"]),
+    ("int", r"[-+]?[0-9]+", list("-+0123456789")),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.inf", list("-+.0123456789")),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), _first)
+
+
+def parse_yaml(text: str, *, where: str) -> Any:
+    """What a YAML text says; a mistake in it is an `InputError` with its line."""
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 - it is a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise InputError(f"{where}{line}: {error.problem or error.context}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"{where}: cannot be read as YAML: {' '.join(str(error).split())}") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file says."""
+    try:
+        text = read_file(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; convert the file, for example with iconv") from None
+    return parse_yaml(text, where=str(path))
+
+
+def write_yaml(settings: Settings) -> str:
+    """Settings as YAML, in their declared order."""
+    return yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+    """`values` with each `path.to.key=value` set, the value read as YAML."""
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        if not equals or not all(path.split(".")):
+            raise InputError(f"found {assignment!r}, wanted key=value such as train.steps=2000")
+        values = _set(values, path.split("."), parse_yaml(text, where=path), assignment)
+    return values
+
+
+def _set(values: dict[str, Any], path: list[str], value: object, assignment: str) -> dict[str, Any]:
+    first, *rest = path
+    if not rest:
+        return {**values, first: value}
+    inner = values.get(first)
+    if inner is not None and not isinstance(inner, dict):
+        inner = {}  # `data.train.source=a` after `data.train: pairs.tsv` means the new form
+    return {**values, first: _set(inner or {}, rest, value, assignment)}
+
+
+def differences(old: Settings, new: Settings) -> list[str]:
+    """Every setting that differs, as `path: old -> new`."""
+    before, after = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    paths = dict.fromkeys([*before, *after])
+    return [
+        f"{path}: {before.get(path, 'unset')} -> {after.get(path, 'unset')}"
+        for path in paths
+        if before.get(path) != after.get(path)
+    ]
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return flat

@@ -1,0 +1,20 @@
+"""What is learnt: for each task its recipe, its data, its loss and its figures."""
+
+from saccade.tasks.corpus import DataSettings, Splits, load_splits
+from saccade.tasks.recipes import load_recipe, recipe_names, recipe_summary, recipe_text
+from saccade.tasks.start import recipe_of_run, start_training
+from saccade.tasks.translation import TranslationRecipe, TranslationTask
+
+__all__ = [
+    "DataSettings",
+    "Splits",
+    "TranslationRecipe",
+    "TranslationTask",
+    "load_recipe",
+    "load_splits",
+    "recipe_names",
+    "recipe_of_run",
+    "recipe_summary",
+    "recipe_text",
+    "start_training",
+]

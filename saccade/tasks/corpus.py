@@ -1,0 +1,116 @@
+"""Where a recipe's pairs come from: the user's files, or a corpus that the package makes."""
+
+import hashlib
+import random
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from saccade.data import Dates, Numbers, Pair, expect_full, read_aligned, read_table, split_corpus
+from saccade.errors import InputError
+from saccade.settings import Settings
+
+
+class Files(Settings):
+    """Two line-aligned files, or one table (TSV or JSON lines)."""
+
+    source: str | None = None
+    target: str | None = None
+    table: str | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "Files":
+        if (self.table is None) == (self.source is None and self.target is None):
+            raise ValueError("wanted either a table, or a source and a target")
+        if self.table is None and (self.source is None or self.target is None):
+            raise ValueError(f"{'target' if self.target is None else 'source'} is missing; two files belong together")
+        return self
+
+    @property
+    def name(self) -> str:
+        return self.table or f"{self.source} and {self.target}"
+
+
+def _from_text(value: Any) -> Any:
+    return {"table": value} if isinstance(value, str) else value
+
+
+FilesOrTable = Annotated[Files, BeforeValidator(_from_text)]
+
+
+class DataSettings(Settings):
+    """What is learnt from."""
+
+    train: FilesOrTable | None = None  # pairs.tsv, or {source: train.en, target: train.de}
+    valid: FilesOrTable | None = None  # the same; without it, hold_out pairs of train are kept aside
+    source_column: str = "source"  # of a TSV or JSON lines file
+    target_column: str = "target"
+    bad_pairs: Literal["stop", "skip"] = "stop"  # what to do about empty and overlong ones
+    make: Literal["dates", "numbers"] | None = None  # in place of train: a corpus with exact answers
+    pairs: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000  # of a made corpus
+    seed: int = 0  # of a made corpus, and of what is held out
+    from_language: str = "en"  # of made numbers
+    to_language: str = "fr"
+    highest: int = 999_999
+    hold_out: Annotated[int, Field(ge=1)] = 1000  # pairs for validation, where valid is not given
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> "DataSettings":
+        if (self.train is None) == (self.make is None):
+            raise ValueError(
+                "wanted either train, such as data.train=pairs.tsv"
+                " or data.train.source=train.en data.train.target=train.de, or make, such as data.make=dates"
+            )
+        return self
+
+
+class Splits(NamedTuple):
+    """Pairs to learn from and pairs to validate with."""
+
+    train: list[Pair]
+    valid: list[Pair]
+
+    def fingerprint(self) -> str:
+        """A short text that other pairs do not have."""
+        digest = hashlib.sha256()
+        for pairs in self:
+            digest.update(f"{len(pairs)}\n".encode())
+            for pair in pairs:
+                digest.update(f"{pair.source}\t{pair.target}\n".encode(errors="surrogatepass"))
+        return digest.hexdigest()[:16]
+
+
+def load_splits(settings: DataSettings) -> Splits:
+    """Read or make the pairs."""
+    if settings.train is None:
+        return _made(settings)
+    pairs = _read(settings.train, settings)
+    if settings.valid is not None:
+        return Splits(pairs, _read(settings.valid, settings))
+    if len(pairs) < 2:
+        raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
+    chance = random.Random(f"hold out {settings.seed}")  # noqa: S311
+    held_out = set(chance.sample(range(len(pairs)), min(settings.hold_out, max(len(pairs) // 10, 1))))
+    train = [pair for place, pair in enumerate(pairs) if place not in held_out]
+    return Splits(train, [pairs[place] for place in sorted(held_out)])
+
+
+def _made(settings: DataSettings) -> Splits:
+    if settings.make == "dates":
+        corpus = Dates(settings.seed)
+    else:
+        languages = {"source": settings.from_language, "target": settings.to_language}
+        corpus = Numbers(settings.seed, **languages, highest=settings.highest)
+    splits = split_corpus(corpus, {"train": settings.pairs, "valid": settings.hold_out})
+    return Splits(splits["train"], splits["valid"])
+
+
+def _read(files: Files, settings: DataSettings) -> list[Pair]:
+    if files.table is not None:
+        pairs = read_table(Path(files.table), source=settings.source_column, target=settings.target_column)
+    else:
+        assert files.source is not None
+        assert files.target is not None
+        pairs = read_aligned(Path(files.source), Path(files.target))
+    return expect_full(pairs, where=files.name, skip=settings.bad_pairs == "skip")

@@ -1,0 +1,43 @@
+"""Recipes: the files that say how a model is made, those of the package and the user's own."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from saccade.errors import InputError
+from saccade.files import read_file
+from saccade.settings import check_settings, override, parse_yaml
+from saccade.tasks.translation import TranslationRecipe
+
+_FOLDER = Path(__file__).parent.parent / "recipes"
+
+
+def recipe_names() -> list[str]:
+    """The recipes of the package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def recipe_text(name: str) -> str:
+    """A recipe as it is written, comments and all: one of the package by its name, or a file."""
+    shipped = _FOLDER / f"{name}.yaml"
+    if name in recipe_names():
+        return shipped.read_text(encoding="utf-8")
+    path = Path(name)
+    if not path.is_file():
+        raise InputError(f"{name}: neither a file nor one of the recipes {', '.join(recipe_names())}")
+    try:
+        return read_file(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; convert the file, for example with iconv") from None
+
+
+def recipe_summary(name: str) -> str:
+    """The first line of a recipe's comment."""
+    return recipe_text(name).splitlines()[0].removeprefix("#").strip()
+
+
+def load_recipe(name: str, assignments: Sequence[str] = ()) -> TranslationRecipe:
+    """The recipe of that name or file, with each `key=value` of `assignments` put in."""
+    values = parse_yaml(recipe_text(name), where=name)
+    if not isinstance(values, dict):
+        raise InputError(f"{name}: found no settings there, wanted some, one `name: value` a line")
+    return check_settings(TranslationRecipe, override(values, assignments), where=name)

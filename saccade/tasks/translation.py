@@ -1,0 +1,143 @@
+"""Translation as a task of the training loop."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from saccade.data import (
+    Batch,
+    Batches,
+    Cursor,
+    Example,
+    Pair,
+    Vocabularies,
+    VocabularySettings,
+    have_vocabularies,
+    learn_vocabularies,
+    load_vocabularies,
+    save_vocabularies,
+)
+from saccade.errors import InputError
+from saccade.metrics import score_translations
+from saccade.models import (
+    RnnSettings,
+    TransformerSettings,
+    Translator,
+    TranslatorSettings,
+    expect_joint_if_tied,
+    translation_loss,
+)
+from saccade.settings import Settings
+from saccade.tasks.corpus import DataSettings, Splits
+from saccade.train import Reporter, Task, TrainSettings
+
+VOCABULARY = "vocabulary"
+
+
+class ValidationSettings(Settings):
+    """How a model is looked at while it is trained."""
+
+    sentences: Annotated[int, Field(ge=1)] = 500  # how many are translated, at most; the loss takes all
+    beam: Annotated[int, Field(ge=1, le=100)] = 1
+
+
+class TranslationRecipe(Settings):
+    """Everything that `saccade train` wants to know."""
+
+    task: Literal["translation"] = "translation"
+    data: DataSettings
+    vocabulary: VocabularySettings = VocabularySettings()
+    model: Annotated[RnnSettings | TransformerSettings, Field(discriminator="kind")]
+    train: TrainSettings = TrainSettings()
+    validation: ValidationSettings = ValidationSettings()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "TranslationRecipe":
+        expect_joint_if_tied(self.model, self.vocabulary)
+        return self
+
+
+class TranslationTask(Task[Batch]):
+    """Sentence pairs, a translator, and its scores on the validation pairs."""
+
+    items = "tokens"
+
+    def __init__(self, recipe: TranslationRecipe, splits: Splits, run: Path, reporter: Reporter) -> None:
+        """Learn the vocabularies, unless the folder `run` has them, and make the net."""
+        self.recipe = recipe
+        vocabularies = _vocabularies(recipe, splits.train, run / VOCABULARY)
+        torch.manual_seed(recipe.train.seed)
+        settings = TranslatorSettings(model=recipe.model, vocabulary=recipe.vocabulary)
+        self.translator = Translator.make(settings, vocabularies)
+        self.net = self.translator.net
+        self.examples = self._encode(splits.train, "train")
+        self.valid = splits.valid
+        valid_examples = self._encode(splits.valid, "valid")
+        self._batches = Batches(self.examples, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
+        self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
+        count = sum(parameter.numel() for parameter in self.net.parameters())
+        reporter.say(
+            f"{len(self.examples):,} pairs to train on, {len(valid_examples):,} for validation;"
+            f" vocabularies of {len(vocabularies.source):,} and {len(vocabularies.target):,}; {count:,} parameters"
+        )
+
+    def batches(self, cursor: Cursor) -> Iterator[tuple[Batch, Cursor]]:
+        return self._batches.stream(cursor)
+
+    def loss(self, batch: Batch) -> tuple[Tensor, int]:
+        loss = translation_loss(self.translator.net, batch, smoothing=self.recipe.train.label_smoothing)
+        return loss, batch.tokens
+
+    def validate(self) -> dict[str, float]:
+        """The loss of a token without smoothing, BLEU, chrF, and the percentage that is exactly right."""
+        total, tokens = 0.0, 0
+        for batch in self._valid_batches.one_epoch():
+            total += float(translation_loss(self.translator.net, batch))
+            tokens += batch.tokens
+        pairs = self.valid[: self.recipe.validation.sentences]
+        outputs = self.translator.translate([pair.source for pair in pairs], beam=self.recipe.validation.beam)
+        scores = score_translations([output.text for output in outputs], [pair.target for pair in pairs])
+        return {"loss": total / tokens, **{name: scores[name].value for name in ("bleu", "chrf", "exact")}}
+
+    def pictures(self) -> dict[str, NDArray[np.float32]]:
+        sources = [pair.source for pair in self.valid[:3]]
+        translations = self.translator.translate(sources, beam=1, attention=True)
+        maps = [translation.attention for translation in translations]
+        return {
+            str(number): weights.mean((0, 1)) for number, weights in enumerate(maps, start=1) if weights is not None
+        }
+
+    def save_model(self, folder: Path) -> None:
+        self.translator.save(folder)
+
+    def _encode(self, pairs: list[Pair], name: str) -> list[Example]:
+        """The pairs as numbers; those that are too long for the model are refused, or left out."""
+        source, target = self.translator.vocabularies
+        examples: list[Example] = []
+        for number, pair in enumerate(pairs, start=1):
+            example = Example(source.encode(pair.source).ids, target.encode(pair.target).ids)
+            longest = max(map(len, example))
+            if longest <= self.recipe.model.longest:
+                examples.append(example)
+            elif self.recipe.data.bad_pairs == "stop":
+                raise InputError(
+                    f"data.{name}: pair {number} has {longest} tokens, model.longest is {self.recipe.model.longest}"
+                    f" ({pair.source[:40]!r}...); raise that, or leave such pairs out with data.bad_pairs=skip"
+                )
+        if not examples:
+            raise InputError(f"data.{name}: every pair is longer than model.longest={self.recipe.model.longest}")
+        return examples
+
+
+def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path) -> Vocabularies:
+    if have_vocabularies(recipe.vocabulary, folder):
+        return load_vocabularies(recipe.vocabulary, folder)
+    vocabularies = learn_vocabularies(pairs, recipe.vocabulary)
+    save_vocabularies(vocabularies, recipe.vocabulary, folder)
+    return vocabularies

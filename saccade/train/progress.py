@@ -1,0 +1,106 @@
+"""What a person sees while a model is trained: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+
+class Reporter(ABC):
+    """Told of everything that happens, and tells the person."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+    @abstractmethod
+    def say(self, text: str) -> None:
+        """A sentence."""
+
+    @abstractmethod
+    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
+        """A step is done; `figures` are those of the last line of the journal, with `loss` and `rate` among them."""
+
+
+class Silent(Reporter):
+    """Says nothing."""
+
+    def say(self, text: str) -> None:
+        return
+
+    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
+        return
+
+
+class Lines(Reporter):
+    """A line at each entry of the journal."""
+
+    def __init__(self) -> None:
+        self._began: tuple[float, int] | None = None
+        self._last: dict[str, float] = {}
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
+        now = time.monotonic()
+        if self._began is None:
+            self._began = (now, step - 1)
+        if figures and figures is not self._last:
+            self._last = figures
+            began, first = self._began
+            left = (now - began) / (step - first) * (steps - step)
+            self.say(f"step {step} of {steps}  {_describe(figures)}  {left:.0f} s left")
+
+
+class Bar(Reporter):
+    """A bar with loss, rate and time left."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._progress = Progress(
+            BarColumn(),
+            TextColumn("{task.completed}/{task.total}"),
+            TextColumn("{task.fields[figures]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self._bar = None
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def say(self, text: str) -> None:
+        self._progress.console.print(text, markup=False, highlight=False)
+
+    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
+        if self._bar is None:
+            self._bar = self._progress.add_task("", total=steps, completed=step, figures="")
+        self._progress.update(self._bar, completed=step, figures=_describe(figures))
+
+
+def _describe(figures: dict[str, float]) -> str:
+    if not figures:
+        return ""
+    return f"loss {figures['loss']:.3f}  {figures['rate']:,.0f} tokens/s"
+
+
+def make_reporter() -> Reporter:
+    """A bar on a terminal, lines elsewhere; both on stderr."""
+    return Bar() if sys.stderr.isatty() else Lines()
