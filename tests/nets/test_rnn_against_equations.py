@@ -1,0 +1,104 @@
+"""The recurrent decoder against the published equations, written out in numpy, in float64."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from saccade.attention import Additive, General
+from saccade.data import START
+from saccade.models import RnnSettings, make_net
+from saccade.nets import AttentionContext, RnnDecoder
+
+Array = NDArray[np.float64]
+
+
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(x: Array) -> Array:
+    return np.exp(x - x.max()) / np.exp(x - x.max()).sum()
+
+
+def values(module: torch.nn.Module) -> dict[str, Array]:
+    return {name: parameter.detach().numpy() for name, parameter in module.named_parameters()}
+
+
+def gru(x: Array, s: Array, p: dict[str, Array]) -> Array:
+    """Cho 2014, with torch's place for the reset gate: after the product with the state."""
+    xr, xz, xn = np.split(p["weight_ih_l0"] @ x + p["bias_ih_l0"], 3)
+    sr, sz, sn = np.split(p["weight_hh_l0"] @ s + p["bias_hh_l0"], 3)
+    r, z = sigmoid(xr + sr), sigmoid(xz + sz)
+    return (1 - z) * np.tanh(xn + r * sn) + z * s
+
+
+def lstm(x: Array, state: tuple[Array, Array], p: dict[str, Array]) -> tuple[Array, Array]:
+    """Hochreiter 1997, with a forget gate."""
+    s, c = state
+    i, f, g, o = np.split(p["weight_ih_l0"] @ x + p["bias_ih_l0"] + p["weight_hh_l0"] @ s + p["bias_hh_l0"], 4)
+    c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+    return sigmoid(o) * np.tanh(c), c
+
+
+def make(**settings: object) -> tuple[RnnDecoder, torch.Tensor, torch.Tensor, Array, list[Array]]:
+    """A decoder in float64, its P and α for four tokens, and the encoder's states and last states for a sentence."""
+    torch.manual_seed(7)
+    chosen = RnnSettings.model_validate({"kind": "rnn", "embedding": 3, "dim": 4, "dropout": 0.0, **settings})
+    net = make_net(chosen, source_size=9, target_size=8, joint=False).double().eval()
+    decoder = net.decoder
+    assert isinstance(decoder, RnnDecoder)
+    source = torch.tensor([[4, 8, 5, 7, 3]])
+    with torch.no_grad():
+        encoded = net.encode(source, torch.tensor([5]))
+        forced = decoder(encoded, torch.tensor([[START, 6, 4, 7]]), need_weights=True)
+    assert forced.weights is not None
+    with torch.no_grad():
+        probabilities = decoder.output(forced.features).softmax(-1)[0]
+    finals = [part[0].numpy() for part in encoded.final]
+    return decoder, probabilities, forced.weights[0, 0, 0], encoded.states[0].numpy(), finals
+
+
+def test_bahdanau() -> None:
+    """e_ti = vᵀ tanh(W s_t-1 + U h_i), α = softmax(e), c = Σ α h, s_t = GRU([E y, c], s_t-1), P."""
+    decoder, probabilities, weights, h, finals = make(score="additive", order="bahdanau")
+    # the encoder ends with its last state forward and its first backward
+    np.testing.assert_allclose(finals[0], np.concatenate([h[-1, :2], h[0, 2:]]))
+    assert isinstance(decoder.context, AttentionContext)
+    score = decoder.context.attention.score
+    assert isinstance(score, Additive)
+    p, a, cell = values(decoder), values(score), values(decoder.rnn)
+    s = np.tanh(p["bridges.0.weight"] @ finals[0] + p["bridges.0.bias"])
+    for t, y in enumerate([START, 6, 4, 7]):
+        embedded = p["embedding.weight"][y]
+        e = np.array([a["v"] @ np.tanh(a["query_projection.weight"] @ s + a["key_projection.weight"] @ hi) for hi in h])
+        alpha = softmax(e)
+        c = alpha @ h
+        s = gru(np.concatenate([embedded, c]), s, cell)
+        f = np.tanh(p["readout.weight"] @ np.concatenate([s, c, embedded]) + p["readout.bias"])
+        np.testing.assert_allclose(weights[t].numpy(), alpha, atol=1e-6)
+        wanted = softmax(p["output.weight"] @ f + p["output.bias"])
+        np.testing.assert_allclose(probabilities[t].numpy(), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("input_feeding", [False, True])
+def test_luong(input_feeding: bool) -> None:  # noqa: FBT001
+    """s_t = LSTM([E y, h̃_t-1], s_t-1), e_ti = s_tᵀ W h_i, h̃_t = tanh(W_c [s_t, c_t]), P = softmax(W_s h̃_t)."""
+    decoder, probabilities, weights, h, finals = make(
+        score="general", order="luong", cell="lstm", input_feeding=input_feeding, two_directions=False
+    )
+    assert isinstance(decoder.context, AttentionContext)
+    score = decoder.context.attention.score
+    assert isinstance(score, General)
+    p, cell, w = values(decoder), values(decoder.rnn), values(score)["weight"]
+    s = np.tanh(p["bridges.0.weight"] @ finals[0] + p["bridges.0.bias"])
+    memory = p["bridges.1.weight"] @ finals[1] + p["bridges.1.bias"]
+    attentional = np.zeros(4)
+    for t, y in enumerate([START, 6, 4, 7]):
+        embedded = p["embedding.weight"][y]
+        s, memory = lstm(np.concatenate([embedded, attentional]) if input_feeding else embedded, (s, memory), cell)
+        alpha = softmax(np.array([s @ w @ hi for hi in h]))
+        attentional = np.tanh(p["readout.weight"] @ np.concatenate([s, alpha @ h]) + p["readout.bias"])
+        np.testing.assert_allclose(weights[t].numpy(), alpha, atol=1e-6)
+        wanted = softmax(p["output.weight"] @ attentional + p["output.bias"])
+        np.testing.assert_allclose(probabilities[t].numpy(), wanted, atol=1e-6)
