@@ -1,7 +1,8 @@
 """A trained translator: text in, text out, with what it looked at."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -139,18 +140,27 @@ class Translator:
         results: list[Translation] = [Translation("", 0.0, source.words, [source.words[-1]]) for source in sources]
         # sentences of similar length go together; an empty one stays empty
         order = sorted((len(source.ids), place) for place, source in enumerate(sources) if len(source.ids) > 1)
-        was_training = self.net.training
-        self.net.eval()
         for first in range(0, len(order), batch):
             places = [place for _, place in order[first : first + batch]]
             chosen = [sources[place] for place in places]
-            found = self._search(chosen, [starts[place] for place in places], [sentences[p] for p in places], how)
+            with self._evaluating():
+                found = self._search(chosen, [starts[place] for place in places], [sentences[p] for p in places], how)
             for place, translations in zip(places, self._describe(chosen, found, attention=attention), strict=True):
                 results[place] = translations
             if progress is not None:
                 progress(len(places))
-        self.net.train(was_training)
         return results
+
+    @contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        """Without dropout and gradients, whatever the net is doing otherwise."""
+        was_training = self.net.training
+        self.net.eval()
+        try:
+            with torch.inference_mode():
+                yield
+        finally:
+            self.net.train(was_training)
 
     def read(self, text: str, where: str) -> Tokens:
         """The tokens of a source sentence; too many of them are refused."""
@@ -171,8 +181,7 @@ class Translator:
         limits = [min(3 * len(source.ids) + 20, self.net.longest) for source in sources]
         repeat = how.nbest if how.sampling else 1
         rows = [source.ids for source in sources for _ in range(repeat)]
-        with torch.inference_mode():
-            encoded = self.net.encode(pad(rows), torch.tensor([len(row) for row in rows]))
+        encoded = self.net.encode(pad(rows), torch.tensor([len(row) for row in rows]))
         decoder = self.net.decoder
         if how.sampling:
             chances = [_chances(how.seed, text, n, max(limits)) for text in texts for n in range(repeat)]
@@ -219,14 +228,14 @@ class Translator:
             )
         return results
 
-    @torch.inference_mode()
     def attention_of(self, sources: list[Tokens], targets: list[list[int]]) -> list[NDArray[np.float32] | None]:
         """What is looked at while each target is written, for words: `[layers, heads, target words, source words]`.
 
         The targets go through the decoder once more, all at once, so that a search need not carry weights along.
         """
         batch = make_batch([Example(source.ids, ids) for source, ids in zip(sources, targets, strict=True)])
-        weights = self.net(batch, need_weights=True).weights  # [B, L, H, T, S]
+        with self._evaluating():
+            weights = self.net(batch, need_weights=True).weights  # [B, L, H, T, S]
         if weights is None:
             return [None] * len(sources)
         maps: list[NDArray[np.float32] | None] = []

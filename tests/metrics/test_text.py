@@ -1,0 +1,43 @@
+"""Scores of translations, against sacrebleu's own command and against what can be counted."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from saccade.metrics import score_translations
+
+REFERENCES = ["The house is small .", "A man walks over the street.", "Two dogs play in the snow."]
+OUTPUTS = ["the house is small.", "A man walks across the street.", "Two dogs play in the snow."]
+
+
+def test_figures_are_those_of_sacrebleus_command(tmp_path: Path) -> None:
+    (tmp_path / "references").write_text("".join(f"{line}\n" for line in REFERENCES))
+    (tmp_path / "outputs").write_text("".join(f"{line}\n" for line in OUTPUTS))
+    scores = score_translations(OUTPUTS, REFERENCES)
+    for name, options in (("bleu", []), ("bleu_lower", ["--lowercase"]), ("chrf", ["--metrics", "chrf"])):
+        command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "references"), "-i", str(tmp_path / "outputs")]
+        run = subprocess.run([*command, *options, "-w", "8"], capture_output=True, encoding="utf-8", check=True)  # noqa: S603
+        wanted = json.loads(run.stdout)
+        assert scores[name].value == pytest.approx(wanted["score"], abs=1e-6)
+        assert scores[name].signature == wanted["signature"]
+    assert "case:mixed" in scores["bleu"].signature
+    assert "case:lc" in scores["bleu_lower"].signature
+    assert scores["bleu"].value < scores["bleu_lower"].value
+    assert scores["exact"].value == pytest.approx(100 / 3)
+
+
+def test_right_is_a_hundred_and_wrong_is_nothing() -> None:
+    assert all(score.value == pytest.approx(100) for score in score_translations(REFERENCES, REFERENCES).values())
+    wrong = score_translations(["xyz"] * 3, REFERENCES)
+    assert wrong["exact"].value == 0
+    assert wrong["bleu"].value < 1
+
+
+def test_outputs_and_references_belong_together() -> None:
+    with pytest.raises(ValueError, match="references: found 3, wanted 2"):
+        score_translations(OUTPUTS[:2], REFERENCES)
+    with pytest.raises(ValueError, match="found none"):
+        score_translations([], [])
