@@ -7,10 +7,11 @@ READY := $(VENV)/.ready
 .PHONY: demo test lint format bench clean
 
 demo: $(READY)
-	$(BIN)/python examples/reverse.py
+	$(BIN)/python examples/dates.py
 
+# two tests at a time with one thread each: small nets gain nothing from a second thread
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,21 +1,26 @@
-"""What `make demo` shows."""
+"""`make demo`, as it is run."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-DEMO = Path(__file__).parent.parent / "examples" / "reverse.py"
+DEMO = Path(__file__).parent.parent / "examples" / "dates.py"
 
 
-def test_the_demo_learns_and_shows_where_it_looks() -> None:
-    run = subprocess.run([sys.executable, str(DEMO)], check=True, capture_output=True, encoding="utf-8", timeout=170)  # noqa: S603
-    scores = re.findall(r"(\d+) of 1000 new words", run.stdout)
-    assert len(scores) == 2
-    assert all(int(score) >= 980 for score in scores)
-    picture = run.stdout.split("After training")[1].splitlines()
-    rows = [line.split() for line in picture if re.match(r" {3}[a-z]  \S\S ", line)]
-    assert "".join(row[0] for row in rows) == "edaccas"
-    # each letter looks hardest at its own place, from the last to the first
-    darkest = [max(range(7), key=lambda s, cells=row[1:]: "·░▒▓█".index(cells[s][0])) for row in rows]
-    assert darkest == [6, 5, 4, 3, 2, 1, 0]
+def test_the_demo_reads_dates_and_shows_where_it_looks(tmp_path: Path) -> None:
+    run = subprocess.run(  # noqa: S603
+        [sys.executable, str(DEMO)], check=True, capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=400
+    )
+    found = re.search(r"(\d+) of 1000 held-out dates read exactly right", run.stdout)
+    assert found is not None
+    assert int(found[1]) >= 980
+    for typed, meant in (("Dienstag, 9. November 2027", "2027-11-09"), ("le 1er mai 1968", "1968-05-01")):
+        assert re.search(f"{re.escape(typed)} +{meant}\n", run.stdout)
+    rows = [line.split() for line in run.stdout.splitlines() if re.match(r" *(\d|-|END)  \S\S( \S\S)+$", line)]
+    assert "".join(row[0] for row in rows) == "1989-07-14END"
+    assert all(len(row) == len("le 14 juillet 1989") + 2 for row in rows)
+    # the last two digits of the year, and the day, look hardest at their own letters
+    for place, letter in ((2, 16), (3, 17), (8, 3), (9, 4)):
+        shades = ["·░▒▓█".index(cell[0]) for cell in rows[place][1:]]
+        assert shades.index(max(shades)) == letter

@@ -19,6 +19,8 @@ COMMANDS = {
     "data": "make a corpus with exact answers",
 }
 
+_WITH_COMMANDS = ("recipe", "data")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Bad input gives one line on stderr and exit code 2."""
@@ -29,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module = importlib.import_module(f"saccade.cli.{name}")
             parser = Parser(prog=f"saccade {name}", description=(module.__doc__ or "").partition(": ")[2])
             module.add_arguments(parser)
-            chosen = parser.parse_args(rest)
+            # options may stand among words, but argparse cannot do that where there are commands within commands
+            parse = parser.parse_args if name in _WITH_COMMANDS else parser.parse_intermixed_args
+            chosen = parse(rest)
             chosen.run(chosen)
         else:
             _overview(arguments)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,8 +10,9 @@ import torch
 
 from saccade.errors import InputError
 from saccade.files import read_file, write_file
-from saccade.settings import check_settings, differences, read_yaml, write_yaml
+from saccade.settings import differences, write_yaml
 from saccade.tasks.corpus import load_splits
+from saccade.tasks.recipes import load_recipe
 from saccade.tasks.translation import VOCABULARY, TranslationRecipe, TranslationTask
 from saccade.train import CHECKPOINT, MODEL, Reporter, describe, train
 from saccade.train.lock import locked
@@ -48,12 +50,12 @@ def start_training(recipe: TranslationRecipe, run: Path, reporter: Reporter) -> 
     return figures
 
 
-def recipe_of_run(run: Path) -> TranslationRecipe:
-    """The recipe that a training was begun with."""
+def recipe_of_run(run: Path, assignments: Sequence[str] = ()) -> TranslationRecipe:
+    """The recipe that a training was begun with, with each `key=value` of `assignments` put in."""
     path = run / RECIPE
     if not path.is_file():
         raise InputError(f"{run}: no training was begun there; name a recipe, such as: saccade train dates --run {run}")
-    return check_settings(TranslationRecipe, read_yaml(path), where=str(path))
+    return load_recipe(str(path), assignments)
 
 
 def _compare_recipes(recipe: TranslationRecipe, run: Path, reporter: Reporter) -> None:

@@ -98,7 +98,7 @@ class TranslationTask(Task[Batch]):
         """The loss of a token without smoothing, BLEU, chrF, and the percentage that is exactly right."""
         total, tokens = 0.0, 0
         for batch in self._valid_batches.one_epoch():
-            total += float(translation_loss(self.translator.net, batch))
+            total += translation_loss(self.translator.net, batch).item()
             tokens += batch.tokens
         pairs = self.valid[: self.recipe.validation.sentences]
         outputs = self.translator.translate([pair.source for pair in pairs], beam=self.recipe.validation.beam)
