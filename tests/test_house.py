@@ -95,6 +95,7 @@ def test_the_wheel_has_what_runs(tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "saccade/attention/_kernels/additive.c" in names
     assert "saccade/py.typed" in names
+    assert "saccade/recipes/dates.yaml" in names
     assert not [name for name in names if name.startswith(("tests", "bench", "examples"))]
 
 

@@ -1,6 +1,7 @@
 """`saccade train`: Train a model as a recipe says, or go on with a training that was broken off."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from saccade.errors import InputError
@@ -34,5 +35,9 @@ def run(chosen: argparse.Namespace) -> None:
     if len(names) > 1:
         raise InputError(f"found {', '.join(names)}, wanted one recipe; settings are written key=value")
     recipe = load_recipe(names[0], settings) if names else recipe_of_run(chosen.folder, settings)
-    start_training(recipe, chosen.folder, make_reporter())
+    try:
+        start_training(recipe, chosen.folder, make_reporter())
+    except KeyboardInterrupt:
+        print(f"stopped; to go on: saccade train --run {chosen.folder}", file=sys.stderr)
+        raise
     print(f"{chosen.folder / 'model'} is finished; use it with: saccade translate {chosen.folder / 'model'} FILE")

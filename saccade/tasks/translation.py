@@ -71,14 +71,13 @@ class TranslationTask(Task[Batch]):
     def __init__(self, recipe: TranslationRecipe, splits: Splits, run: Path, reporter: Reporter) -> None:
         """Learn the vocabularies, unless the folder `run` has them, and make the net."""
         self.recipe = recipe
-        vocabularies = _vocabularies(recipe, splits.train, run / VOCABULARY)
+        vocabularies = _vocabularies(recipe, splits.train, run / VOCABULARY, reporter)
         torch.manual_seed(recipe.train.seed)
         settings = TranslatorSettings(model=recipe.model, vocabulary=recipe.vocabulary)
         self.translator = Translator.make(settings, vocabularies)
         self.net = self.translator.net
-        self.examples = self._encode(splits.train, "train")
-        self.valid = splits.valid
-        valid_examples = self._encode(splits.valid, "valid")
+        _, self.examples = self._encode(splits.train, "train")
+        self.valid, valid_examples = self._encode(splits.valid, "valid")
         self._batches = Batches(self.examples, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
         count = sum(parameter.numel() for parameter in self.net.parameters())
@@ -116,28 +115,31 @@ class TranslationTask(Task[Batch]):
     def save_model(self, folder: Path) -> None:
         self.translator.save(folder)
 
-    def _encode(self, pairs: list[Pair], name: str) -> list[Example]:
-        """The pairs as numbers; those that are too long for the model are refused, or left out."""
+    def _encode(self, pairs: list[Pair], name: str) -> tuple[list[Pair], list[Example]]:
+        """The pairs and their numbers; those that are too long for the model are refused, or left out."""
         source, target = self.translator.vocabularies
+        kept: list[Pair] = []
         examples: list[Example] = []
-        for number, pair in enumerate(pairs, start=1):
+        for pair in pairs:
             example = Example(source.encode(pair.source).ids, target.encode(pair.target).ids)
             longest = max(map(len, example))
             if longest <= self.recipe.model.longest:
+                kept.append(pair)
                 examples.append(example)
             elif self.recipe.data.bad_pairs == "stop":
                 raise InputError(
-                    f"data.{name}: pair {number} has {longest} tokens, model.longest is {self.recipe.model.longest}"
-                    f" ({pair.source[:40]!r}...); raise that, or leave such pairs out with data.bad_pairs=skip"
+                    f"data.{name}: a pair has {longest} tokens, and model.longest is {self.recipe.model.longest}: it"
+                    f" begins with {pair.source[:40]!r}; raise that, or leave such pairs out with data.bad_pairs=skip"
                 )
         if not examples:
             raise InputError(f"data.{name}: every pair is longer than model.longest={self.recipe.model.longest}")
-        return examples
+        return kept, examples
 
 
-def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path) -> Vocabularies:
+def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path, reporter: Reporter) -> Vocabularies:
     if have_vocabularies(recipe.vocabulary, folder):
         return load_vocabularies(recipe.vocabulary, folder)
+    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(pairs):,} pairs")
     vocabularies = learn_vocabularies(pairs, recipe.vocabulary)
     save_vocabularies(vocabularies, recipe.vocabulary, folder)
     return vocabularies

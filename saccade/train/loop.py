@@ -169,12 +169,17 @@ def _given_up(progress: Progress, settings: TrainSettings) -> bool:
 
 
 def _finish(task: Task[BatchT], settings: TrainSettings, progress: Progress, run: Path) -> dict[str, float]:
-    """Put the wanted weights into the net, write the model, and see how good it is."""
-    if settings.keep == "best":
+    """Put the wanted weights into the net, write the model, and see how good it is.
+
+    A training that was cut short before its first validation has no others than the last.
+    """
+    if settings.keep == "best" and progress.best is not None:
         fill(task.net, read_tensors(run / BEST), where=str(run / BEST))
     elif settings.keep == "average":
         paths = [path for path in sorted((run / SNAPSHOTS).glob("*.safetensors")) if int(path.stem) <= progress.step]
-        fill(task.net, average([read_tensors(path) for path in paths[-settings.average :]]), where=str(run / SNAPSHOTS))
+        if paths:
+            averaged = average([read_tensors(path) for path in paths[-settings.average :]])
+            fill(task.net, averaged, where=str(run / SNAPSHOTS))
     task.save_model(run / MODEL)
     return _validate(task)
 

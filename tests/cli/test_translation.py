@@ -121,7 +121,11 @@ LINES = b"".join(b"a b %d\n" % n for n in range(30))
         (LINES, LINES.replace(b"a b 7", b"a \xff 7"), "/t, line 8: byte 3 (0xff) is not UTF-8"),
         (b"", b"", "/s is empty"),
         (LINES.replace(b"a b 7\n", b"\n"), LINES, "the source of pair 8 is empty (1 such pairs of 30)"),
-        (LINES.replace(b"a b 7\n", b"word " * 10_000 + b"\n"), LINES, "has 10001 tokens, model.longest is 512"),
+        (
+            LINES.replace(b"a b 7\n", b"word " * 10_000 + b"\n"),
+            LINES,
+            "a pair has 10001 tokens, and model.longest is 512: it begins with 'word word",
+        ),
     ],
 )
 def test_bad_files(
@@ -139,7 +143,9 @@ def test_bad_files(
 
 def test_bad_pairs_can_be_left_out(tmp_path: Path) -> None:
     source = LINES.replace(b"a b 7\n", b"\n").replace(b"a b 8\n", b"word " * 10_000 + b"\n")
-    arguments = [*files(tmp_path, source, LINES), "vocabulary.kind=words", "data.bad_pairs=skip", *TINY]
+    # held out for validation, too, where it would have to be translated
+    valid = [f"data.valid.source={tmp_path / 's'}", f"data.valid.target={tmp_path / 't'}"]
+    arguments = [*files(tmp_path, source, LINES), *valid, "vocabulary.kind=words", "data.bad_pairs=skip", *TINY]
     assert main(["train", "rnn", *arguments, "--run", str(tmp_path / "run")]) == 0
 
 

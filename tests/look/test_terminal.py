@@ -26,6 +26,6 @@ def test_long_labels_are_written_downwards() -> None:
 
 
 @pytest.mark.parametrize("weights", [WEIGHTS.T, WEIGHTS * np.nan])
-def test_what_cannot_be_drawn(weights: np.ndarray) -> None:  # pyright: ignore[reportMissingTypeArgument]
+def test_what_cannot_be_drawn(weights: np.ndarray) -> None:
     with pytest.raises(ValueError, match="weights: found"):
         draw_text(weights, ["a", "b"], ["x", "y", "z"])

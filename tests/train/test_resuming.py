@@ -177,6 +177,19 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path: Path) -> None:
     assert train(*arguments, "train.steps=28") == 0  # with room again, it goes on
 
 
+def test_fewer_steps_than_were_done_before_the_first_validation(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    arguments = [*RNN, "train.validate_every=1000", "--run", str(run)]
+    command = [sys.executable, "-m", "saccade.cli.main", "train", *arguments, "train.steps=100000"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as first:  # noqa: S603
+        while not (run / "checkpoint.safetensors").exists():
+            assert first.poll() is None
+            time.sleep(0.05)
+        first.kill()
+    assert train(*arguments, "train.steps=1") == 0
+    assert (run / "model" / "model.safetensors").is_file()
+
+
 def test_two_trainings_in_one_folder(tmp_path: Path) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "saccade.cli.main", "train", *RNN, "train.steps=100000", "--run", str(run)]
