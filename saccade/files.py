@@ -33,7 +33,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Delete what a killed process may have left beside the files that it was writing."""
-    for path in folder.glob(".*.????????"):
+    for path in folder.rglob(".*.????????"):
         path.unlink(missing_ok=True)
 
 
