@@ -55,18 +55,19 @@ def _explain(kind: type[Settings], details: dict[str, Any]) -> str:
         return f"{'.'.join(path)}: no such setting; {hint}"
     if details["type"] in {"value_error", "assertion_error"}:
         return ": ".join(filter(None, [".".join(path), str(details["ctx"]["error"])]))
-    if details["type"] == "missing":
-        return f"{'.'.join(path)}: missing; it has to be given"
-    message = re.sub(r"^Input should be (a valid )?", "", details["msg"])
-    tag = re.match(r"Input tag .* expected tags: (.*)", message)
-    if tag:
-        discriminator = str(details["ctx"]["discriminator"]).strip("'")
-        return f"{'.'.join([*path, discriminator])}: found {details['ctx']['tag']!r}, wanted {tag[1]}"
-    if details["type"] == "union_tag_not_found":
-        return f"{'.'.join(path)}.{str(details['ctx']['discriminator']).strip(chr(39))}: missing; it has to be given"
-    near = difflib.get_close_matches(str(details["input"]), re.findall(r"'([^']*)'", message), n=1)
+    chooser = str(details.get("ctx", {}).get("discriminator", "")).strip("'")  # the setting that says which group it is
+    if details["type"] in {"missing", "union_tag_not_found"}:
+        return f"{'.'.join(filter(None, [*path, chooser]))}: missing; it has to be given"
+    found, message = details["input"], re.sub(r"^Input should be (a valid )?", "", details["msg"])
+    if details["type"] == "union_tag_invalid":
+        path, found, message = [*path, chooser], details["ctx"]["tag"], details["ctx"]["expected_tags"]
+    elif details["type"] in {"model_type", "model_attributes_type"}:
+        message = "settings, one `name: value` a line"
+    elif details["type"] == "too_short":
+        message = f"a list of at least {details['ctx']['min_length']} items"
+    near = difflib.get_close_matches(str(found), re.findall(r"'([^']*)'", message), n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    return f"{'.'.join(path)}: found {_short(details['input'])}, wanted {message}{hint}"
+    return f"{'.'.join(path)}: found {_short(found)}, wanted {message}{hint}"
 
 
 def _follow(kind: type[Settings], location: Sequence[int | str]) -> tuple[list[str], list[type[Settings]]]:

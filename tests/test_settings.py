@@ -65,7 +65,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
         "train.stepps: no such setting; did you mean steps?",
         "train.lr: found -1.0, wanted greater than 0",
         "train.clip: found True, wanted number",
-        "train.betas: found [0.9], wanted",
+        "train.betas: found [0.9], wanted a list of at least 2 items",
         "vocabluary: no such setting; did you mean vocabulary?",
     ):
         assert part in message, part
@@ -79,6 +79,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
         ({"model": {"kind": "rnnn"}}, "model.kind: found 'rnnn', wanted 'rnn', 'transformer'"),
         ({"model": {}}, "model.kind: missing; it has to be given"),
         ({"model": None}, "model: found None"),
+        ({"train": 5}, "train: found 5, wanted settings"),
         (
             {"model": {"kind": "transformer", "dim": 10, "heads": 3}},
             "model: dim: found 10, wanted a multiple of heads, 3",

@@ -34,7 +34,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=count, default=5, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
     parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
     parser.add_argument("--nbest", type=count, default=1, metavar="N", help="translations of each sentence (1)")
-    parser.add_argument("--length-penalty", type=float, default=0.0, metavar="A", help="above 0 favours long ones (0)")
+    parser.add_argument("--length-penalty", type=float, default=1.0, metavar="A", help="0 favours short ones (1)")
     parser.add_argument(
         "--coverage-penalty", type=float, default=0.0, metavar="B", help="above 0 favours those that saw every word (0)"
     )
@@ -49,9 +49,8 @@ _SEARCH = ("beam", "nbest", "length_penalty", "coverage_penalty", "sampling", "t
 
 
 def search_of(chosen: argparse.Namespace) -> dict[str, Any]:
-    """The fields of `Search` that were chosen; more translations than beams widen the beam."""
-    search = {name: getattr(chosen, name) for name in _SEARCH}
-    return search | {"beam": max(chosen.beam, chosen.nbest)} if chosen.nbest > 1 else search
+    """The fields of `Search` that were chosen."""
+    return {name: getattr(chosen, name) for name in _SEARCH}
 
 
 def run(chosen: argparse.Namespace) -> None:

@@ -46,8 +46,9 @@ def read_table(path: Path, *, source: str = "source", target: str = "target") ->
     missing = [name for name in (source, target) if name not in header]
     if lines and missing:
         raise InputError(
-            f"{path}, line 1: no column {' and no column '.join(missing)}, but {', '.join(header)[:200]};"
-            " the first line of a TSV names its columns: set data.source_column and data.target_column to two of them"
+            f"{path}, line 1: no column {' and no column '.join(missing)}, but {', '.join(header)[:200]!r};"
+            " the first line of a TSV names its columns: set data.source_column and data.target_column to two of them,"
+            " or data.train.source and data.train.target for two line-aligned files"
         )
     pairs: list[Pair] = []
     for number, line in enumerate(lines[1:], start=2):
@@ -67,7 +68,10 @@ def _pair_of_json(line: str, where: str, source: str, target: str) -> Pair:
         raise InputError(f'{where}: found a {type(record).__name__}, wanted an object like {{"{source}": "...", ...}}')
     for name in (source, target):
         if not isinstance(record.get(name), str):
-            raise InputError(f"{where}: found no text under {name!r}, but {', '.join(map(str, record))[:200]}")
+            raise InputError(
+                f"{where}: found no text under {name!r}, but {', '.join(map(str, record))[:200]};"
+                " set data.source_column and data.target_column to two of these"
+            )
     return Pair(record[source], record[target])
 
 

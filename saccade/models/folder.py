@@ -65,5 +65,7 @@ def expect_model(folder: Path) -> None:
     missing = [name for name in (CONFIG, WEIGHTS) if not (folder / name).is_file()]
     if missing:
         inside = folder / "model"
-        hint = f"did you mean {inside}?" if (inside / CONFIG).is_file() else "a model's folder has both"
+        hint = (
+            f"did you mean {inside}?" if (inside / CONFIG).is_file() else f"a model's folder has {CONFIG} and {WEIGHTS}"
+        )
         raise InputError(f"{folder}: no {' and no '.join(missing)} there; {hint}")

@@ -21,7 +21,7 @@ from saccade.data import (
     pad,
     save_vocabularies,
 )
-from saccade.decode import Hypothesis, beam_search, greedy_search, sample
+from saccade.decode import Hypothesis, beam_search, greedy_search, length_penalty, sample
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
@@ -56,7 +56,7 @@ class Search:
 
     beam: int = 5
     nbest: int = 1  # how many translations of each sentence
-    length_penalty: float = 0.0  # above 0 favours longer ones
+    length_penalty: float = 1.0  # 0 ranks by the log probability alone, and so favours short ones
     coverage_penalty: float = 0.0  # above 0 favours those that looked at every word
     sampling: bool = False  # draw instead of search
     temperature: float = 1.0
@@ -69,6 +69,13 @@ class Search:
         _expect("nbest", self.nbest, self.nbest >= 1, "at least 1")
         if not self.sampling:
             _expect("nbest", self.nbest, self.nbest <= self.beam, f"at most beam, {self.beam}")
+        if not self.sampling:
+            for name, value, usual in (
+                ("temperature", self.temperature, 1.0),
+                ("top_k", self.top_k, None),
+                ("top_p", self.top_p, 1.0),
+            ):
+                _expect(name, value, value == usual, "sampling with it, which was not asked for")
         _expect("length_penalty", self.length_penalty, 0 <= self.length_penalty <= 10, "0 to 10")
         _expect("coverage_penalty", self.coverage_penalty, 0 <= self.coverage_penalty <= 10, "0 to 10")
         _expect("temperature", self.temperature, 0 < self.temperature <= 100, "above 0, up to 100")
@@ -129,10 +136,17 @@ class Translator:
         progress   called with the number of sentences done since the last call
         search     the fields of `Search`, such as beam=5, nbest=3, length_penalty=1.0, sampling=True
         """
+        unknown = [name for name in search if name not in Search.__dataclass_fields__]
+        if unknown:
+            raise InputError(
+                f"{', '.join(unknown)}: no such option; there are {', '.join(Search.__dataclass_fields__)}"
+            )
         how = Search(**search)
         _expect("batch", batch, batch >= 1, "at least 1")
         if isinstance(sentences, str):
             raise InputError("sentences: found one text, wanted a list of them; write [text]")
+        if not all(isinstance(text, str) for text in (*sentences, *(prefixes or ()))):
+            raise InputError("sentences: found something that is not text among them, wanted a list of texts")
         if prefixes is not None and len(prefixes) != len(sentences):
             raise InputError(f"prefixes: found {len(prefixes)}, wanted {len(sentences)}, one for each sentence")
         sources = [self.read(text, f"sentence {number}") for number, text in enumerate(sentences, start=1)]
@@ -196,8 +210,12 @@ class Translator:
                 top_p=how.top_p,
             )
             return [drawn[first : first + repeat] for first in range(0, len(drawn), repeat)]
-        if how.beam == 1 and not how.length_penalty and not how.coverage_penalty:
-            return [[one] for one in greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)]
+        if how.beam == 1 and not how.coverage_penalty:
+            found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
+            alpha = (
+                how.length_penalty
+            )  # with one hypothesis there is nothing to rank, but its score is on the same scale
+            return [[one._replace(score=one.log_prob / length_penalty(len(one.ids), alpha))] for one in found]
         return beam_search(
             decoder,
             encoded,

@@ -106,7 +106,22 @@ def _made(settings: DataSettings) -> Splits:
     return Splits(splits["train"], splits["valid"])
 
 
+def locate(pair: Pair, settings: DataSettings) -> str:
+    """Where a pair stands, for messages."""
+    for files in (settings.train, settings.valid):
+        pairs = [] if files is None else _read(files, settings)
+        if files is not None and pair in pairs:
+            return f"{files.name}, pair {pairs.index(pair) + 1}"
+    return "data"
+
+
 def _read(files: Files, settings: DataSettings) -> list[Pair]:
+    for path in (files.table, files.source, files.target):
+        if path is not None and not Path(path).exists():
+            raise InputError(
+                f"{path}: no such file; say where yours are: data.train.source=FILE data.train.target=FILE,"
+                " or data.train=FILE for a table, and data.valid in the same way"
+            )
     if files.table is not None:
         pairs = read_table(Path(files.table), source=settings.source_column, target=settings.target_column)
     else:

@@ -32,6 +32,8 @@ class Origin(NamedTuple):
 
 def start_training(recipe: TranslationRecipe, run: Path, reporter: Reporter) -> dict[str, float]:
     """Train as the recipe says, in the folder `run`. If a training was broken off there, it goes on."""
+    if recipe.train.threads is not None:
+        torch.set_num_threads(recipe.train.threads)
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
         if resuming:

@@ -34,7 +34,7 @@ from saccade.models import (
     translation_loss,
 )
 from saccade.settings import Settings
-from saccade.tasks.corpus import DataSettings, Splits
+from saccade.tasks.corpus import DataSettings, Splits, locate
 from saccade.train import Reporter, Task, TrainSettings
 
 VOCABULARY = "vocabulary"
@@ -128,8 +128,8 @@ class TranslationTask(Task[Batch]):
                 examples.append(example)
             elif self.recipe.data.bad_pairs == "stop":
                 raise InputError(
-                    f"data.{name}: a pair has {longest} tokens, and model.longest is {self.recipe.model.longest}: it"
-                    f" begins with {pair.source[:40]!r}; raise that, or leave such pairs out with data.bad_pairs=skip"
+                    f"{locate(pair, self.recipe.data)} has {longest} tokens, more than model.longest, which is"
+                    f" {self.recipe.model.longest}; raise that, or leave such pairs out with data.bad_pairs=skip"
                 )
         if not examples:
             raise InputError(f"data.{name}: every pair is longer than model.longest={self.recipe.model.longest}")

@@ -42,7 +42,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
     [
         ("p.tsv", b"", "p.tsv is empty"),
         ("p.tsv", b"source\ttarget\n", "p.tsv is empty"),
-        ("p.tsv", b"de\ten\na\tb\n", "p.tsv, line 1: no column source and no column target, but de, en"),
+        ("p.tsv", b"de\ten\na\tb\n", "p.tsv, line 1: no column source and no column target, but 'de, en'"),
         ("p.tsv", b"source\ttarget\na\tb\nc\n", "p.tsv, line 3: found 1 columns, wanted 2"),
         ("p.tsv", b"source\ttarget\na\tb\xe9\n", "p.tsv, line 2: byte 4 (0xe9) is not UTF-8"),
         ("p.jsonl", b'{"source": "a", "target": "b"}\n{"source": \n', "p.jsonl, line 2: not JSON"),

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 import saccade
-from saccade.data import Dates, VocabularySettings, learn_vocabularies
+from saccade.data import Dates, Vocabularies, VocabularySettings, learn_vocabularies
 from saccade.errors import InputError
 from saccade.models import RnnSettings, TransformerSettings, Translation, Translator, TranslatorSettings
 from saccade.models.words import merge_to_words
@@ -39,11 +40,16 @@ SEARCHES = {
 }
 
 
+@cache
+def learnt(vocabulary: str) -> Vocabularies:
+    return learn_vocabularies(PAIRS, VOCABULARIES[vocabulary])
+
+
 def make(model: str, vocabulary: str = "subwords") -> Translator:
     """A translator with random weights, sharp enough to have opinions."""
     settings = TranslatorSettings(model=MODELS[model], vocabulary=VOCABULARIES[vocabulary])
     torch.manual_seed(1)
-    translator = Translator.make(settings, learn_vocabularies(PAIRS, settings.vocabulary))
+    translator = Translator.make(settings, learnt(vocabulary))
     with torch.no_grad():
         for parameter in translator.net.parameters():
             parameter.mul_(2.0 if parameter.dim() > 1 else 1.0)
@@ -166,9 +172,11 @@ def test_a_translation_as_json() -> None:
     [
         ({"beam": 0}, "beam: found 0, wanted 1 to 1000"),
         ({"beam": 2, "nbest": 3}, "nbest: found 3, wanted at most beam, 2"),
-        ({"temperature": 0.0}, "temperature: found 0.0"),
-        ({"top_p": 1.5}, "top_p: found 1.5"),
-        ({"top_k": 0}, "top_k: found 0"),
+        ({"temperature": 0.0, "sampling": True}, "temperature: found 0.0, wanted above 0"),
+        ({"top_p": 1.5, "sampling": True}, "top_p: found 1.5, wanted above 0"),
+        ({"top_k": 0, "sampling": True}, "top_k: found 0, wanted at least 1"),
+        ({"top_k": 3}, "top_k: found 3, wanted sampling"),
+        ({"beem": 3}, "beem: no such option; there are beam, nbest"),
         ({"length_penalty": -1.0}, "length_penalty: found -1.0"),
         ({"batch": 0}, "batch: found 0"),
         ({"prefixes": ["a", "b"]}, "prefixes: found 2, wanted 1"),
@@ -183,6 +191,8 @@ def test_one_text_is_not_a_list_and_a_long_one_is_too_long() -> None:
     translator = make("rnn", "characters")
     with pytest.raises(InputError, match="found one text, wanted a list"):
         translator.translate("le 9 novembre")
+    with pytest.raises(InputError, match="found something that is not text"):
+        translator.translate(["a", 3])  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match=r"sentence 2: .* this model reads at most 512 tokens"):
         translator.translate(["a", "1 " * 10_000])
 

@@ -38,7 +38,7 @@ def small_recipe(model: dict[str, Any], **settings: Any) -> TranslationRecipe:
         "train": {
             "steps": 500,
             "batch_tokens": 512,
-            "lr": 5e-3,
+            "lr": 1e-2,
             "schedule": "cosine",
             "warmup": 30,
             "label_smoothing": 0.0,
