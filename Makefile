@@ -11,7 +11,7 @@ demo: $(READY)
 
 # two tests at a time with one thread each: small nets gain nothing from a second thread
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
