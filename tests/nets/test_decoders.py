@@ -145,6 +145,27 @@ def test_the_whole_target_is_computed_at_once_where_nothing_forbids_it(name: str
     assert len(calls) == (1 if at_once else batch.previous.shape[1])
 
 
+def test_in_bahdanaus_order_the_top_layer_asks() -> None:
+    """Before the step, what is looked at follows from the top layer's last state, and from no other's."""
+    net, batch = small_net("rnn lstm"), small_batch(LENGTHS)
+    decoder = net.decoder
+    assert isinstance(decoder, RnnDecoder)
+
+    def look(layer: int | None) -> Tensor:
+        state = decoder.start(net.encode(batch.source, batch.source_lengths))
+        hidden = state.hidden[0].clone()
+        if layer is not None:
+            hidden[layer] += 1.0
+        changed = state._replace(hidden=(hidden, *state.hidden[1:]))
+        weights = decoder.step(batch.previous[:, 0], changed, need_weights=True).weights
+        assert weights is not None
+        return weights
+
+    with torch.no_grad():
+        torch.testing.assert_close(look(0), look(None))
+        assert not torch.allclose(look(-1), look(None), atol=1e-3)
+
+
 def test_without_context_only_the_last_state_counts() -> None:
     net, batch = small_net("rnn none"), small_batch(LENGTHS)
     with torch.no_grad():
