@@ -158,18 +158,18 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, An
         path, equals, text = assignment.partition("=")
         if not equals or not all(path.split(".")):
             raise InputError(f"found {assignment!r}, wanted key=value such as train.steps=2000")
-        values = _set(values, path.split("."), parse_yaml(text, where=path), assignment)
+        values = _set(values, path.split("."), parse_yaml(text, where=path))
     return values
 
 
-def _set(values: dict[str, Any], path: list[str], value: object, assignment: str) -> dict[str, Any]:
+def _set(values: dict[str, Any], path: list[str], value: object) -> dict[str, Any]:
     first, *rest = path
     if not rest:
         return {**values, first: value}
     inner = values.get(first)
     if inner is not None and not isinstance(inner, dict):
         inner = {}  # `data.train.source=a` after `data.train: pairs.tsv` means the new form
-    return {**values, first: _set(inner or {}, rest, value, assignment)}
+    return {**values, first: _set(inner or {}, rest, value)}
 
 
 def differences(old: Settings, new: Settings) -> list[str]:

@@ -66,7 +66,7 @@ class TranslationRecipe(Settings):
 class TranslationTask(Task[Batch]):
     """Sentence pairs, a translator, and its scores on the validation pairs."""
 
-    items = "tokens"
+    unit = "tokens"
 
     def __init__(self, recipe: TranslationRecipe, splits: Splits, run: Path, reporter: Reporter) -> None:
         """Learn the vocabularies, unless the folder `run` has them, and make the net."""

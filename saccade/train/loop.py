@@ -73,7 +73,7 @@ def train(task: Task[BatchT], settings: TrainSettings, run: Path, reporter: Repo
             board.figures("train", figures, step)
             progress = progress._replace(window_loss=0.0, window_items=0)
             window_began, window_first = now, 0
-        reporter.step(step, settings.steps, figures)
+        reporter.step(step, settings.steps, figures, unit=task.unit)
         validate = step % settings.validate_every == 0 or step == settings.steps
         if validate:
             paused = time.monotonic()

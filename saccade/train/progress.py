@@ -26,8 +26,8 @@ class Reporter(ABC):
         """A sentence."""
 
     @abstractmethod
-    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
-        """A step is done; `figures` are those of the last line of the journal, with `loss` and `rate` among them."""
+    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
+        """A step is done; `figures` are the last of the journal, with `loss` and with `rate` in `unit` a second."""
 
 
 class Silent(Reporter):
@@ -36,7 +36,7 @@ class Silent(Reporter):
     def say(self, text: str) -> None:
         return
 
-    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
+    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
         return
 
 
@@ -50,7 +50,7 @@ class Lines(Reporter):
     def say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)  # noqa: T201
 
-    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
+    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
         now = time.monotonic()
         if self._began is None:
             self._began = (now, step - 1)
@@ -58,7 +58,7 @@ class Lines(Reporter):
             self._last = figures
             began, first = self._began
             left = (now - began) / (step - first) * (steps - step)
-            self.say(f"step {step} of {steps}  {_describe(figures)}  {left:.0f} s left")
+            self.say(f"step {step} of {steps}  {_describe(figures, unit)}  {left:.0f} s left")
 
 
 class Bar(Reporter):
@@ -89,16 +89,16 @@ class Bar(Reporter):
     def say(self, text: str) -> None:
         self._progress.console.print(text, markup=False, highlight=False)
 
-    def step(self, step: int, steps: int, figures: dict[str, float]) -> None:
+    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
         if self._bar is None:
             self._bar = self._progress.add_task("", total=steps, completed=step, figures="")
-        self._progress.update(self._bar, completed=step, figures=_describe(figures))
+        self._progress.update(self._bar, completed=step, figures=_describe(figures, unit))
 
 
-def _describe(figures: dict[str, float]) -> str:
+def _describe(figures: dict[str, float], unit: str) -> str:
     if not figures:
         return ""
-    return f"loss {figures['loss']:.3f}  {figures['rate']:,.0f} tokens/s"
+    return f"loss {figures['loss']:.3f}  {figures['rate']:,.0f} {unit}/s"
 
 
 def make_reporter() -> Reporter:

@@ -18,7 +18,7 @@ class Task(ABC, Generic[BatchT]):
     """A net, what it learns from, and how good it has become."""
 
     net: nn.Module
-    items: str  # what a loss is counted in: "tokens"
+    unit: str  # what the items of a loss are: "tokens"
 
     @abstractmethod
     def batches(self, cursor: Cursor) -> Iterator[tuple[BatchT, Cursor]]:

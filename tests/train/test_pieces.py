@@ -124,10 +124,10 @@ def test_a_loss_that_is_no_number(tmp_path: Path) -> None:
 def test_lines_say_how_it_goes(capsys: pytest.CaptureFixture[str]) -> None:
     lines = Lines()
     for step in range(1, 5):
-        lines.step(step, 8, {"loss": 1.5, "rate": 1234.0} if step % 2 == 0 else {})
+        lines.step(step, 8, {"loss": 1.5, "rate": 1234.0} if step % 2 == 0 else {}, unit="words")
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
-    assert said[0].startswith("step 2 of 8  loss 1.500  1,234 tokens/s  ")
+    assert said[0].startswith("step 2 of 8  loss 1.500  1,234 words/s  ")
     assert said[0].endswith(" s left")
 
 
