@@ -4,6 +4,7 @@ Shapes: `B` batch (any leading dimensions), `S` items, `D` dim. `start` is the p
 who feed a sequence piece by piece.
 """
 
+import functools
 from typing import Literal
 
 import torch
@@ -12,6 +13,8 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_choice, expect_count, expect_items, expect_last_dim
 
 Combine = Literal["add", "concatenate"]
+
+_LONGEST_TABLE = 1 << 13  # positions that are kept
 
 
 def sinusoids(positions: Tensor, dim: int) -> Tensor:
@@ -38,6 +41,24 @@ def _positions_of(x: Tensor, start: int) -> Tensor:
     expect_items("x", x)
     expect_count("start", start, least=0)
     return torch.arange(start, start + x.shape[-2], dtype=torch.float64)
+
+
+def _encoding(x: Tensor, start: int, dim: int, base: float = 10000.0) -> Tensor:
+    """`_sines_and_cosines` for the items of `x` `[B, S, D]`, in its dtype: `[S, dim / 2, 2]`."""
+    positions = _positions_of(x, start)
+    end = start + len(positions)
+    # subclasses of Tensor, as in torch.export, stand for numbers that are not there, and must not come from a table
+    if type(x) is not Tensor or end > _LONGEST_TABLE:
+        return _sines_and_cosines(positions, dim, base).to(x)
+    length = max(64, 1 << (end - 1).bit_length()) if end else 64
+    return _table(length, dim, base, x.dtype, x.device)[start:end]
+
+
+@functools.lru_cache(maxsize=32)
+def _table(length: int, dim: int, base: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """The first positions, kept: who reads token by token would compute one of them at a time."""
+    with torch.inference_mode(mode=False):
+        return _sines_and_cosines(torch.arange(length, dtype=torch.float64), dim, base).to(device, dtype)
 
 
 def _expect_even(dim: int) -> None:
@@ -72,7 +93,7 @@ class Sinusoidal(nn.Module):
         return f"{self.dim}, combine={self.combine!r}"
 
     def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
-        return _combine(x, sinusoids(_positions_of(x, start), self.dim).to(x), self.combine)
+        return _combine(x, _encoding(x, start, self.dim).flatten(-2), self.combine)
 
 
 class Learned(nn.Module):
@@ -119,8 +140,7 @@ class Rotary(nn.Module):
 
     def forward(self, x: Tensor, *, start: int = 0) -> Tensor:
         expect_last_dim("x", x, self.dim)
-        turns = _sines_and_cosines(_positions_of(x, start), self.dim, self.base).to(x)
-        sin, cos = turns.unbind(-1)  # [S, dim / 2] each
+        sin, cos = _encoding(x, start, self.dim, self.base).unbind(-1)  # [S, dim / 2] each
         even, odd = x[..., 0::2], x[..., 1::2]
         turned = torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1)
         return turned.flatten(-2)  # [B, S, dim / 2, 2] -> [B, S, dim]

@@ -52,11 +52,22 @@ def pad(rows: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*row, *[PAD] * (size - len(row))] for row in rows])
 
 
+def _shape(example: Example) -> tuple[int, int]:
+    """What examples are sorted by: neighbours need little padding, on either side.
+
+    First the longer side, then how much the other is shorter. That goes up for even lengths and down for odd ones, so
+    that a batch which reaches from one length to the next finds its like there.
+    """
+    longest = max(map(len, example))
+    difference = len(example.source) - len(example.target)
+    return longest, difference if longest % 2 else -difference
+
+
 class Batches:
     """All examples once an epoch, in batches of similar lengths.
 
     A batch holds at most `tokens` tokens of source or target, padding included, or one example if that is longer. Each
-    epoch has an order of its own: examples of equal length are shuffled, then the batches. The order depends on the
+    epoch has an order of its own: examples of equal lengths are shuffled, then the batches. The order depends on the
     seed and the epoch alone, so a `Cursor` is all there is to save.
     """
 
@@ -70,7 +81,7 @@ class Batches:
         chance = random.Random(f"batches {self.seed} {number}")  # noqa: S311
         order = list(range(len(self.examples)))
         chance.shuffle(order)
-        order.sort(key=lambda place: tuple(map(len, self.examples[place])))
+        order.sort(key=lambda place: _shape(self.examples[place]))
         batches: list[list[int]] = []
         longest = 0
         for place in order:

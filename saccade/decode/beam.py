@@ -10,7 +10,7 @@ import torch
 
 from saccade.data import END, START
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
-from saccade.nets import Decoder, Encoded
+from saccade.nets import Decoder, Encoded, spread
 
 StateT = TypeVar("StateT")
 
@@ -40,14 +40,14 @@ def beam_search(
     """
     rules = make_rules(limits, prefixes)
     # one row for each beam; all but the first of a sentence begin as impossible, or they would all be the same
-    spread = torch.arange(len(limits)).repeat_interleave(beam)  # [N * K]
-    state = decoder.reorder(decoder.start(encoded), spread)
-    rules = rules.select(spread)
-    real = encoded.mask[:, 0].index_select(0, spread)  # [N * K, S]
+    rows = spread(len(limits), beam)  # [N * K]
+    state = decoder.start(encoded, copies=beam)
+    rules = rules.select(rows)
+    real = encoded.mask[:, 0].index_select(0, rows)  # [N * K, S]
     scores = torch.full((len(limits), beam), -torch.inf)
     scores[:, 0] = 0.0
-    history = torch.empty(len(spread), 0, dtype=torch.long)
-    tokens = torch.full((len(spread),), START)
+    history = torch.empty(len(rows), 0, dtype=torch.long)
+    tokens = torch.full((len(rows),), START)
     coverage = torch.zeros(real.shape) if beta else None
 
     ended: list[list[Hypothesis]] = [[] for _ in limits]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from saccade.data import END, PAD, START, UNKNOWN, pad
+from saccade.data import END, PAD, pad
 
 
 class Hypothesis(NamedTuple):
@@ -25,14 +25,17 @@ class Rules(NamedTuple):
 
     limits: Tensor  # [R], tokens at most, END among them
     prefixes: Tensor  # [R, P], PAD where the prefix has ended
+    nearest_limit: int  # no limit is lower
 
     def select(self, index: Tensor) -> "Rules":
-        return Rules(self.limits[index], self.prefixes[index])
+        return Rules(self.limits[index], self.prefixes[index], self.nearest_limit)
 
     def apply(self, logits: Tensor, place: int) -> Tensor:
         """The log probabilities `[R, V]` of what may stand at `place`, minus infinity for all else."""
         log_probs = logits.float().log_softmax(-1)
-        log_probs[:, [PAD, UNKNOWN, START]] = -torch.inf
+        log_probs[:, :END] = -torch.inf  # PAD, UNKNOWN and START are the numbers before it
+        if place + 1 < self.nearest_limit and place >= self.prefixes.shape[1]:
+            return log_probs
         forced = torch.where(self.limits <= place + 1, END, PAD)  # [R], PAD for "free"
         if place < self.prefixes.shape[1]:
             prefix = self.prefixes[:, place]
@@ -47,7 +50,7 @@ def make_rules(limits: Sequence[int], prefixes: Sequence[Sequence[int]] | None) 
     """The rules of a batch. A limit that leaves no room for its prefix and END is widened to it."""
     prefixes = [[]] * len(limits) if prefixes is None else prefixes
     wide = [max(limit, len(prefix) + 1) for limit, prefix in zip(limits, prefixes, strict=True)]
-    return Rules(torch.tensor(wide), pad(prefixes))
+    return Rules(torch.tensor(wide), pad(prefixes), min(wide))
 
 
 def length_penalty(length: int, alpha: float) -> float:

@@ -1,7 +1,6 @@
 """Encoder and decoder as one net, and its loss."""
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import Choice
@@ -17,6 +16,7 @@ from saccade.nets import (
     TransformerDecoder,
     TransformerEncoder,
     make_context,
+    projected_cross_entropy,
 )
 
 
@@ -105,13 +105,18 @@ def translation_loss(net: TranslationNet, batch: Batch, *, smoothing: float = 0.
     With hard attention that learns by REINFORCE, its extra loss is added.
     """
     forced = net(batch)
-    logits = net.decoder.output(forced.features)  # [B, T, V]
-    losses = F.cross_entropy(
-        logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD, label_smoothing=smoothing, reduction="none"
-    )  # [B * T], 0 for padding
+    output = net.decoder.output
+    losses = projected_cross_entropy(
+        forced.features.flatten(0, 1),
+        output.weight,
+        output.bias,
+        batch.target.flatten(),
+        smoothing=smoothing,
+        ignore=PAD,
+    )
     if forced.choice is not None:
-        return losses.sum() + _reinforce(forced.choice, losses.detach().view_as(batch.target), batch.target != PAD)
-    return losses.sum()
+        return losses.total + _reinforce(forced.choice, losses.each.view_as(batch.target), batch.target != PAD)
+    return losses.total
 
 
 def _reinforce(choice: Choice, losses: Tensor, real: Tensor) -> Tensor:

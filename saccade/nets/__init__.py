@@ -1,7 +1,9 @@
 """The parts that models are made of: encoders, decoders, and the contract between a decoder and its users."""
 
+from saccade.nets._kernels.cross_entropy import Losses, projected_cross_entropy
 from saccade.nets.context import AttentionContext, Context, NoContext, SumContext, make_context
-from saccade.nets.decoder import Decoder, Encoded, Forced, Step
+from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
+from saccade.nets.dropout import Dropout
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.transformer import LayerShape, TransformerDecoder, TransformerEncoder, TransformerState
 
@@ -9,9 +11,11 @@ __all__ = [
     "AttentionContext",
     "Context",
     "Decoder",
+    "Dropout",
     "Encoded",
     "Forced",
     "LayerShape",
+    "Losses",
     "NoContext",
     "RnnDecoder",
     "RnnEncoder",
@@ -22,4 +26,6 @@ __all__ = [
     "TransformerEncoder",
     "TransformerState",
     "make_context",
+    "projected_cross_entropy",
+    "spread",
 ]

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 from torch import Tensor, nn
 
-from saccade.attention import Attended, Attention, Memory, State, make_score, make_weighting
+from saccade.attention import Attended, Attention, Memory, RememberingScore, Soft, State, make_score, make_weighting
 from saccade.nets.decoder import Encoded
 
 
@@ -16,6 +16,7 @@ class Context(nn.Module, ABC):
 
     size: int  # of a context vector
     follows_query: bool  # whether it depends on who asks
+    shares_memory = True  # whether several queries can ask one memory, none knowing of the others
 
     @abstractmethod
     def remember(self, encoded: Encoded) -> Memory:
@@ -35,6 +36,8 @@ class AttentionContext(Context):
         super().__init__()
         self.size = dim
         self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
+        looks_back = isinstance(self.attention.score, RememberingScore)
+        self.shares_memory = not looks_back and isinstance(self.attention.weighting, Soft)
 
     def remember(self, encoded: Encoded) -> Memory:
         return self.attention.remember(encoded.states, mask=encoded.mask)

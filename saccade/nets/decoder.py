@@ -6,6 +6,7 @@ Letters: `B` batch, `S` source items, `T` target items, `D` dim, `L` layers, `H`
 from abc import ABC, abstractmethod
 from typing import Generic, NamedTuple, TypeVar
 
+import torch
 from torch import Tensor, nn
 
 from saccade.attention import Choice
@@ -38,6 +39,11 @@ class Forced(NamedTuple):
     choice: Choice | None = None  # the draws of hard attention, [B, T], for its extra loss
 
 
+def spread(sources: int, copies: int) -> Tensor:
+    """Each number below `sources`, `copies` times in a row."""
+    return torch.arange(sources).repeat_interleave(copies)
+
+
 class Decoder(nn.Module, ABC, Generic[StateT]):
     """Writes a target, token by token or all at once, while looking at what was encoded.
 
@@ -47,16 +53,22 @@ class Decoder(nn.Module, ABC, Generic[StateT]):
     output: nn.Linear  # features [..., D] -> logits [..., V]
 
     @abstractmethod
-    def start(self, encoded: Encoded) -> StateT:
-        """The state before the first token."""
+    def start(self, encoded: Encoded, *, copies: int = 1) -> StateT:
+        """The state before the first token, of `copies` sequences for each that was encoded, side by side."""
 
     @abstractmethod
     def step(self, tokens: Tensor, state: StateT, *, need_weights: bool = False) -> Step[StateT]:
-        """Read one token for each sequence, `[B]`, and say what may come next."""
+        """Read one token for each sequence, `[B]`, and say what may come next.
+
+        The state is used up: `step` may write into its tensors what the next state holds.
+        """
 
     @abstractmethod
     def reorder(self, state: StateT, index: Tensor) -> StateT:
-        """The state of the sequences `index` `[b]`, in that order: some may be gone, some be there twice."""
+        """The state of the sequences `index` `[b]`, in that order: some may be gone, some be there twice.
+
+        The `copies` sequences of one source stay together, side by side, as many as there were.
+        """
 
     @abstractmethod
     def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:

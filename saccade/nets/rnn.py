@@ -11,7 +11,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.attention import Attended, Choice, Memory, State, padding_mask
 from saccade.nets.context import Context
-from saccade.nets.decoder import Decoder, Encoded, Forced, Step
+from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
+from saccade.nets.dropout import Dropout
 
 Cell = Literal["elman", "gru", "lstm"]
 Order = Literal["bahdanau", "luong"]
@@ -33,7 +34,7 @@ class RnnEncoder(nn.Module):
         if two_directions and dim % 2:
             raise ValueError(f"dim: found {dim}, wanted an even number: half for each direction")
         self.embedding = embedding
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.rnn = _CELLS[cell](
             embedding.embedding_dim,
             dim // 2 if two_directions else dim,
@@ -61,6 +62,7 @@ class RnnState(NamedTuple):
     memory: Memory
     attention: State
     feed: Tensor | None  # [B, 1, D], the last features, for input feeding
+    copies: int = 1  # sequences that share one row of `memory`
 
 
 class RnnDecoder(Decoder[RnnState]):
@@ -99,7 +101,7 @@ class RnnDecoder(Decoder[RnnState]):
         self.input_feeding = input_feeding
         self.embedding = embedding
         self.context = context
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         size = embedding.embedding_dim
         attends_first = order == "bahdanau"
         self.rnn = _CELLS[cell](
@@ -118,13 +120,17 @@ class RnnDecoder(Decoder[RnnState]):
         """Whether a whole target is computed at once, not step by step."""
         return not self.input_feeding and (self.order == "luong" or not self.context.follows_query)
 
-    def start(self, encoded: Encoded) -> RnnState:
+    def start(self, encoded: Encoded, *, copies: int = 1) -> RnnState:
         parts = [
             bridge(final).unflatten(-1, (self.layers, self.dim)).transpose(0, 1).contiguous()  # [L, B, D]
             for bridge, final in zip(self.bridges, encoded.final, strict=True)
         ]
         feed = encoded.states.new_zeros(len(encoded.states), 1, self.dim) if self.input_feeding else None
-        return RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), feed)
+        state = RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), feed)
+        if copies == 1:
+            return state
+        copied = self.reorder(state, spread(len(encoded.states), copies))
+        return copied._replace(memory=state.memory, copies=copies) if self.context.shares_memory else copied
 
     def step(self, tokens: Tensor, state: RnnState, *, need_weights: bool = False) -> Step[RnnState]:
         embedded = self.dropout(self.embedding(tokens[:, None]))  # [B, 1, E]
@@ -133,12 +139,9 @@ class RnnDecoder(Decoder[RnnState]):
         return Step(self.output(features[:, 0]), state, weights)
 
     def reorder(self, state: RnnState, index: Tensor) -> RnnState:
-        return RnnState(
-            tuple(part.index_select(1, index) for part in state.hidden),
-            state.memory.select(index),
-            state.attention.select(index),
-            None if state.feed is None else state.feed.index_select(0, index),
-        )
+        hidden = tuple(part.index_select(1, index) for part in state.hidden)
+        feed = None if state.feed is None else state.feed.index_select(0, index)
+        return RnnState(hidden, _memory_of(index, state), state.attention.select(index), feed, state.copies)
 
     def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
         embedded = self.dropout(self.embedding(previous))  # [B, T, E]
@@ -170,16 +173,28 @@ class RnnDecoder(Decoder[RnnState]):
             read = [states, attended.context]
         features = self.dropout(torch.tanh(self.readout(torch.cat(read, dim=-1))))
         feed = features if self.input_feeding else None
-        return features, RnnState(hidden, state.memory, attended.state, feed), attended
+        return features, state._replace(hidden=hidden, attention=attended.state, feed=feed), attended
 
     def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> Attended:
-        return self.context.recall(query, state.memory, state=state.attention, need_weights=need_weights)
+        if state.copies == 1:
+            return self.context.recall(query, state.memory, state=state.attention, need_weights=need_weights)
+        # the sequences of one source ask it together, as so many queries
+        together = query.view(-1, state.copies, self.dim)  # [B * K, 1, D] -> [B, K, D]
+        attended = self.context.recall(together, state.memory, state=state.attention, need_weights=need_weights)
+        weights = None if attended.weights is None else attended.weights.flatten(0, 1)[:, None]  # [B * K, 1, S]
+        return attended._replace(context=attended.context.flatten(0, 1)[:, None], weights=weights)
 
     def _run(self, inputs: list[Tensor], hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The cells over the inputs, side by side: states `[B, T, D]` of the top layer, and the last of all layers."""
         first = hidden if isinstance(self.rnn, nn.LSTM) else hidden[0]
         states, last = self.rnn(torch.cat(inputs, dim=-1), first)
         return states, last if isinstance(last, tuple) else (last,)
+
+
+def _memory_of(index: Tensor, state: RnnState) -> Memory:
+    """The memory for the sequences `index`; while no source has gone, those that share it need no copy."""
+    kept = index.view(-1, state.copies)[:, 0] // state.copies
+    return state.memory if kept.equal(torch.arange(len(state.memory.key))) else state.memory.select(kept)
 
 
 def _join(weights: list[Tensor | None]) -> Tensor | None:

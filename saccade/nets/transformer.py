@@ -19,7 +19,18 @@ from saccade.attention import (
     make_score,
     padding_mask,
 )
-from saccade.nets.decoder import Decoder, Encoded, Forced, Step
+from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
+from saccade.nets.dropout import Dropout
+from saccade.nets.transformer_steps import (
+    LayerWeights,
+    StepState,
+    can_step,
+    gather,
+    norm_of,
+    stack,
+    start_steps,
+    step_through,
+)
 
 Norm = Literal["pre", "post"]
 Positions = Literal["sinusoidal", "learned", "rotary", "none"]
@@ -55,7 +66,7 @@ class Residual(nn.Module):
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(shape.dim)
-        self.dropout = nn.Dropout(shape.dropout)
+        self.dropout = Dropout(shape.dropout)
         self.before = shape.norm == "pre"
 
     def enter(self, x: Tensor) -> Tensor:
@@ -64,7 +75,7 @@ class Residual(nn.Module):
 
     def leave(self, x: Tensor, change: Tensor) -> Tensor:
         """What becomes of `x` by what the part gave."""
-        x = x + self.dropout(change)
+        x = self.dropout(change, onto=x)
         return x if self.before else self.norm(x)
 
 
@@ -76,7 +87,7 @@ class FeedForward(nn.Module):
         self.inner = nn.Linear(shape.dim, shape.feed_forward)
         self.outer = nn.Linear(shape.feed_forward, shape.dim)
         self.bend = nn.ReLU() if shape.activation == "relu" else nn.GELU()
-        self.dropout = nn.Dropout(shape.dropout)
+        self.dropout = Dropout(shape.dropout)
         for linear in (self.inner, self.outer):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
@@ -92,7 +103,7 @@ class TokensInPlace(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.scale = math.sqrt(shape.dim)
-        self.dropout = nn.Dropout(shape.dropout)
+        self.dropout = Dropout(shape.dropout)
         self.positions: Sinusoidal | Learned | None = None
         if shape.positions == "sinusoidal":
             self.positions = Sinusoidal(shape.dim)
@@ -160,41 +171,75 @@ class DecoderLayer(nn.Module):
         x = self.around_feed_forward.leave(x, self.feed_forward(self.around_feed_forward.enter(x)))
         return x, memory, attended
 
+    def weights(self) -> LayerWeights:
+        """What the short way needs of this layer."""
+        own, cross = self.attention, self.cross_attention
+        return LayerWeights(
+            norm_of(self.around_attention.norm),
+            stack(own.query_projection, own.key_projection, own.value_projection),
+            stack(own.output_projection),
+            norm_of(self.around_cross_attention.norm),
+            stack(cross.query_projection),
+            stack(cross.output_projection),
+            norm_of(self.around_feed_forward.norm),
+            stack(self.feed_forward.inner),
+            self.feed_forward.bend,
+            stack(self.feed_forward.outer),
+        )
+
 
 class TransformerState(NamedTuple):
-    """What a Transformer decoder goes on with: for each layer, the source and the target so far."""
+    """What a Transformer decoder goes on with in general: for each layer, the source and the target so far."""
 
     source: tuple[Memory, ...]
     target: tuple[Memory | None, ...]
     length: int  # of the target so far
 
 
-class TransformerDecoder(Decoder[TransformerState]):
-    """The decoder stack, for a whole target or token by token with a cache."""
+class TransformerDecoder(Decoder[TransformerState | StepState]):
+    """The decoder stack, for a whole target or token by token with a cache.
+
+    Without a gradient and with the usual scores, steps go the short way of `saccade.nets.transformer_steps`.
+    """
 
     def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, longest: int) -> None:
         super().__init__()
+        self.shape = shape
         self.tokens = TokensInPlace(embedding, shape, longest=longest)
         self.layers = nn.ModuleList(DecoderLayer(shape) for _ in range(layers))
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
         self.output = nn.Linear(shape.dim, embedding.num_embeddings, bias=False)
         nn.init.normal_(self.output.weight, std=shape.dim**-0.5)
 
-    def start(self, encoded: Encoded) -> TransformerState:
+    def start(self, encoded: Encoded, *, copies: int = 1) -> TransformerState | StepState:
+        if self._goes_the_short_way():
+            return self._start_steps(encoded, copies)
+        state = self._start(encoded)
+        return state if copies == 1 else self.reorder(state, spread(len(encoded.states), copies))
+
+    def _start(self, encoded: Encoded) -> TransformerState:
         source = tuple(layer.cross_attention.remember(encoded.states, mask=encoded.mask) for layer in self._layers())
         return TransformerState(source, (None,) * len(self.layers), 0)
 
-    def step(self, tokens: Tensor, state: TransformerState, *, need_weights: bool = False) -> Step[TransformerState]:
+    def step(
+        self, tokens: Tensor, state: TransformerState | StepState, *, need_weights: bool = False
+    ) -> Step[TransformerState | StepState]:
+        if isinstance(state, StepState):
+            x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
+            x, state, weights = step_through(x, state, need_weights=need_weights)
+            return Step(self.output(self.norm(x)), state, weights)
         features, state, weights = self._read(tokens[:, None], state, need_weights=need_weights)
         return Step(self.output(features[:, 0]), state, None if weights is None else weights[:, :, :, 0])
 
-    def reorder(self, state: TransformerState, index: Tensor) -> TransformerState:
+    def reorder(self, state: TransformerState | StepState, index: Tensor) -> TransformerState | StepState:
+        if isinstance(state, StepState):
+            return state.reorder(index)
         source = tuple(memory.select(index) for memory in state.source)
         target = tuple(None if memory is None else memory.select(index) for memory in state.target)
         return TransformerState(source, target, state.length)
 
     def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
-        features, _, weights = self._read(previous, self.start(encoded), need_weights=need_weights)
+        features, _, weights = self._read(previous, self._start(encoded), need_weights=need_weights)
         return Forced(features, weights)
 
     def _read(
@@ -211,6 +256,21 @@ class TransformerDecoder(Decoder[TransformerState]):
                 weights.append(attended.weights)  # [B, H, T, S]
         state = TransformerState(state.source, tuple(memories), state.length + tokens.shape[1])
         return self.norm(x), state, torch.stack(weights, dim=1) if weights else None
+
+    def _goes_the_short_way(self) -> bool:
+        attentions = (attention for layer in self._layers() for attention in (layer.attention, layer.cross_attention))
+        return not self.training and not torch.is_grad_enabled() and all(map(can_step, attentions))
+
+    def _start_steps(self, encoded: Encoded, copies: int) -> StepState:
+        layers = self._layers()
+        keys_and_values = (
+            projection
+            for layer in layers
+            for projection in (layer.cross_attention.key_projection, layer.cross_attention.value_projection)
+        )
+        scale = 1.0 if self.shape.score == "dot" else (self.shape.dim // self.shape.heads) ** -0.5
+        weights = gather(tuple(layer.weights() for layer in layers), pre_norm=self.shape.norm == "pre", scale=scale)
+        return start_steps(weights, stack(*keys_and_values), encoded, heads=self.shape.heads, copies=copies)
 
     def _layers(self) -> list[DecoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

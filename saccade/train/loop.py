@@ -19,6 +19,7 @@ from saccade.errors import InputError
 from saccade.files import remove_leftovers
 from saccade.models.folder import fill, read_tensors, tensors_of, write_tensors
 from saccade.train.checkpoint import Progress, load_checkpoint, save_checkpoint
+from saccade.train.heap import keep_heap
 from saccade.train.journal import Board, Journal
 from saccade.train.progress import Reporter
 from saccade.train.schedule import learning_rate
@@ -41,6 +42,7 @@ def train(task: Task[BatchT], settings: TrainSettings, run: Path, reporter: Repo
 
     Leaves the finished model in `run/model`, and gives its figures.
     """
+    keep_heap()
     remove_leftovers(run)
     optimizer = make_optimizer(task.net, settings)
     progress = Progress()

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from saccade.attention import Additive, Attention, additive_backend, attend
-from saccade.attention._kernels import native
 from saccade.attention._kernels.additive import additive_scores, exponential
+from saccade.native import load_library
 from tests.attention.helpers import score_named, tensors
 
 
@@ -73,9 +73,9 @@ def fresh_native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     """The native loops as on a new machine, with a cache folder of its own."""
     monkeypatch.setenv("SACCADE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SACCADE_NATIVE", raising=False)
-    native._load.cache_clear()
+    load_library.cache_clear()
     yield tmp_path / "cache"
-    native._load.cache_clear()
+    load_library.cache_clear()
 
 
 def test_without_a_compiler_torch_does_the_work_and_says_so(
@@ -89,7 +89,7 @@ def test_without_a_compiler_torch_does_the_work_and_says_so(
         attend(query, key, value, score=score)
     assert additive_backend() == "torch: no C compiler was found; install gcc or clang, or set CC"
     assert len([record for record in caplog.records if "no C compiler" in record.getMessage()]) == 1
-    native._load.cache_clear()
+    load_library.cache_clear()
     monkeypatch.undo()
     torch.testing.assert_close(attend(query, key, value, score=score).context, found)
 
@@ -114,7 +114,7 @@ def test_the_library_is_built_once(fresh_native: Path) -> None:
         pytest.skip(f"no native loops here: {additive_backend()}")
     (library,) = fresh_native.iterdir()
     built = library.stat()
-    native._load.cache_clear()
+    load_library.cache_clear()
     assert additive_backend().startswith("native")
     (again,) = fresh_native.iterdir()
     assert (again, again.stat().st_mtime_ns) == (library, built.st_mtime_ns)

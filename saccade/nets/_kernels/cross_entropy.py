@@ -1,0 +1,114 @@
+"""The cross-entropy of a projection, without the `[tokens, vocabulary]` tensor of its logits.
+
+    logits = features Wᵀ + b,    loss_n = log Σ_v e^logits[n, v] - (1 - ε) logits[n, target_n] - ε mean_v logits[n, v]
+
+with label smoothing ε (Szegedy 2016). The gradient of the sum of the losses is known as soon as they are:
+
+    ∂/∂logits[n, v] = softmax(logits[n])_v - ε / V - (1 - ε) [v = target_n]
+
+so a few hundred tokens go through it at a time: their logits turn into that gradient in place, while they are in the
+cache, and are used up for the gradients of features, W and b at once. What stays for the backward pass has the size of
+features and W. Tokens whose target is to be ignored cost nothing. There is no second derivative.
+
+Letters: `N` tokens, `D` dim, `V` vocabulary.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+from saccade.native import call, library_for
+
+_SOURCE = Path(__file__).with_name("cross_entropy.c")
+
+# Logits that are worked on at a time: large enough for fast products, small enough for a processor's cache (20 MB).
+_CHUNK = 5 << 20
+
+
+class Losses(NamedTuple):
+    """The losses of tokens."""
+
+    total: Tensor  # their sum, with its gradient
+    each: Tensor  # [N], without one; 0 for ignored tokens
+
+
+def projected_cross_entropy(
+    features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, smoothing: float = 0.0, ignore: int
+) -> Losses:
+    """The losses of features `[N, D]` under the projection `[V, D]`, `[V]`, for the targets `[N]`."""
+    return Losses(*_Projected.apply(features, weight, bias, target, smoothing, ignore))
+
+
+def plain_projected_cross_entropy(
+    features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, smoothing: float = 0.0, ignore: int
+) -> Losses:
+    """The same, by torch's own loss of all logits: what the fast path is held to."""
+    logits = F.linear(features, weight, bias)
+    losses = F.cross_entropy(logits, target, ignore_index=ignore, label_smoothing=smoothing, reduction="none")
+    return Losses(losses.sum(), losses.detach())
+
+
+class _Projected(Function):
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, smoothing: float, ignore: int
+    ) -> tuple[Tensor, Tensor]:
+        wanted = any(ctx.needs_input_grad)
+        real = (target != ignore).nonzero().flatten()  # [n]
+        chosen, targets = features.index_select(0, real), target.index_select(0, real)
+        grad_features = torch.empty_like(chosen) if wanted else None
+        grad_weight = torch.zeros_like(weight) if wanted else None
+        grad_bias = torch.zeros_like(bias) if wanted and bias is not None else None
+        losses: list[Tensor] = []
+        rows = max(1, _CHUNK // len(weight))
+        for first in range(0, len(chosen), rows):
+            part = slice(first, first + rows)
+            logits = F.linear(chosen[part], weight, bias)
+            losses.append(losses_and_gradient(logits, targets[part], smoothing))
+            if grad_features is not None and grad_weight is not None:
+                torch.mm(logits, weight, out=grad_features[part])
+                grad_weight.addmm_(logits.t(), chosen[part])
+            if grad_bias is not None:
+                grad_bias.add_(logits.sum(0))
+        each = features.new_zeros(len(features))
+        if losses:
+            each.index_copy_(0, real, torch.cat(losses))
+        if grad_features is not None:
+            grad_features = torch.zeros_like(features).index_copy_(0, real, grad_features)
+        ctx.gradients = grad_features, grad_weight, grad_bias
+        ctx.mark_non_differentiable(each)
+        return each.sum(), each
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        gradients, ctx.gradients = ctx.gradients, None  # they are scaled in place, so they serve once
+        if gradients is None:
+            raise RuntimeError("the gradient of projected_cross_entropy can be had once; compute the loss again")
+        scaled = [None if part is None else part if grad == 1 else part.mul_(grad) for part in gradients]
+        return (*scaled, None, None, None)
+
+
+def losses_and_gradient(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """The losses `[n]` of logits `[n, V]`, which become the gradient of their sum."""
+    library = library_for(logits, _SOURCE) if logits.dtype == torch.float32 else None
+    if library is None:
+        return plain_losses_and_gradient(logits, target, smoothing)
+    losses = logits.new_empty(len(logits))
+    call(library.cross_entropy, (logits, target, losses), *logits.shape, smoothing)
+    return losses
+
+
+def plain_losses_and_gradient(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """The same in torch's operations."""
+    at_target = target[:, None]
+    mean, wanted = logits.mean(-1), logits.gather(1, at_target)[:, 0]
+    normaliser = logits.logsumexp(-1)
+    logits.sub_(normaliser[:, None]).exp_().sub_(smoothing / logits.shape[1])
+    logits.scatter_add_(1, at_target, logits.new_full(at_target.shape, smoothing - 1))
+    return normaliser - (1 - smoothing) * wanted - smoothing * mean

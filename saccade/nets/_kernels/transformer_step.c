@@ -1,0 +1,212 @@
+/*
+ * One step of a Transformer decoder for a few sequences, for transformer_steps.py, which explains what it computes and
+ * has the same in torch's operations. For so little work, calling an operation costs more than the operation; here is
+ * one call for all layers.
+ *
+ * Letters as there: N sentences, K sequences of each, R = N K rows, S source items, C places of the cache, D dim,
+ * L layers, H heads, F the inner size of the feed-forward part.
+ */
+#include <math.h>
+#include <stdint.h>
+
+/* The tensors of a layer, in the order of LayerWeights; a matrix or a norm is its weight and its bias. */
+enum { OWN_NORM, OWN = 2, OWN_OUTPUT = 4, SOURCE_NORM = 6, SOURCE_QUERY = 8, SOURCE_OUTPUT = 10, LAST_NORM = 12,
+       INNER = 14, OUTER = 16, TENSORS = 18 };
+
+/* Below this many products, waking other threads takes longer than doing the work. */
+enum { SMALL = 1 << 18 };
+
+/* Four neighbouring outputs of a linear map: x is loaded once for the four. */
+static void four_outputs(const float *restrict x, const float *restrict w, float *restrict out, int64_t in)
+{
+    const float *w1 = w + in, *w2 = w1 + in, *w3 = w2 + in;
+    float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+    for (int64_t i = 0; i < in; i++) {
+        s0 += x[i] * w[i];
+        s1 += x[i] * w1[i];
+        s2 += x[i] * w2[i];
+        s3 += x[i] * w3[i];
+    }
+    out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;
+}
+
+static float dot(const float *restrict x, const float *restrict y, int64_t n)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* The same for two rows: w is loaded once for both. */
+static void twice_four_outputs(const float *restrict x, const float *restrict y, const float *restrict w,
+                               float *restrict out_x, float *restrict out_y, int64_t in)
+{
+    const float *w1 = w + in, *w2 = w1 + in, *w3 = w2 + in;
+    float x0 = 0, x1 = 0, x2 = 0, x3 = 0, y0 = 0, y1 = 0, y2 = 0, y3 = 0;
+#pragma omp simd reduction(+ : x0, x1, x2, x3, y0, y1, y2, y3)
+    for (int64_t i = 0; i < in; i++) {
+        x0 += x[i] * w[i], y0 += y[i] * w[i];
+        x1 += x[i] * w1[i], y1 += y[i] * w1[i];
+        x2 += x[i] * w2[i], y2 += y[i] * w2[i];
+        x3 += x[i] * w3[i], y3 += y[i] * w3[i];
+    }
+    out_x[0] = x0, out_x[1] = x1, out_x[2] = x2, out_x[3] = x3;
+    out_y[0] = y0, out_y[1] = y1, out_y[2] = y2, out_y[3] = y3;
+}
+
+/* out[r][o] = w[o] . x[r] + b[o]. Four rows of w stay in the cache for all of x. */
+static void linear(const float *x, const float *w, const float *b, float *out, int64_t R, int64_t in, int64_t outputs,
+            int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static) if (R * in * outputs > SMALL)
+    for (int64_t o = 0; o < outputs; o += 4) {
+        const float *here = w + o * in;
+        const int64_t left = outputs - o < 4 ? outputs - o : 4;
+        int64_t r = 0;
+        for (; r + 2 <= R && left == 4; r += 2)
+            twice_four_outputs(x + r * in, x + (r + 1) * in, here, out + r * outputs + o, out + (r + 1) * outputs + o,
+                               in);
+        for (; r < R && left == 4; r++)
+            four_outputs(x + r * in, here, out + r * outputs + o, in);
+        for (; r < R; r++)
+            for (int64_t i = 0; i < left; i++)
+                out[r * outputs + o + i] = dot(x + r * in, here + i * in, in);
+        for (r = 0; r < R; r++)
+            for (int64_t i = 0; i < left; i++)
+                out[r * outputs + o + i] += b[o + i];
+    }
+}
+
+/* out may be x. */
+static void norm(const float *x, const float *restrict w, const float *restrict b, float *out, int64_t R, int64_t D,
+                 float eps)
+{
+    for (int64_t r = 0; r < R; r++, x += D, out += D) {
+        float sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < D; i++)
+            sum += x[i];
+        const float mean = sum / (float)D;
+#pragma omp simd reduction(+ : squares)
+        for (int64_t i = 0; i < D; i++)
+            squares += (x[i] - mean) * (x[i] - mean);
+        const float scale = 1 / sqrtf(squares / (float)D + eps);
+#pragma omp simd
+        for (int64_t i = 0; i < D; i++)
+            out[i] = (x[i] - mean) * scale * w[i] + b[i];
+    }
+}
+
+/* One query of one head: out = softmax(scale q . keys + mask) values; the mask may be missing. */
+static void attend(const float *restrict q, const float *restrict keys, const float *restrict values,
+                   const float *restrict mask, float *restrict weights, float *restrict out, int64_t items,
+                   int64_t size, float scale)
+{
+    float highest = -INFINITY, sum = 0;
+    for (int64_t s = 0; s < items; s++) {
+        weights[s] = scale * dot(q, keys + s * size, size) + (mask ? mask[s] : 0);
+        highest = weights[s] > highest ? weights[s] : highest;
+    }
+    for (int64_t i = 0; i < size; i++)
+        out[i] = 0;
+    for (int64_t s = 0; s < items; s++) {
+        if (weights[s] == -INFINITY)
+            continue;
+        const float weight = expf(weights[s] - highest);
+        sum += weight;
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++)
+            out[i] += weight * values[s * size + i];
+    }
+    for (int64_t i = 0; i < size; i++)
+        out[i] /= sum;
+}
+
+/* What rows can look at: [N][H][places][D / H] each, of which the first `items` count. */
+struct memory {
+    const float *keys, *values, *mask; /* the mask [R / rows][stride], or none */
+    int64_t items, places, rows, stride;
+};
+
+/* All heads of all rows, K to a sentence: q [R][width] -> out [R][D]. */
+static void attend_all(const float *q, int64_t width, struct memory memory, float *weights, float *out, int64_t R,
+                       int64_t K, int64_t H, int64_t D, float scale)
+{
+    const int64_t size = D / H;
+    for (int64_t r = 0; r < R; r++)
+        for (int64_t h = 0; h < H; h++) {
+            const int64_t head = (r / K * H + h) * memory.places * size;
+            const float *mask = memory.mask ? memory.mask + r / memory.rows * memory.stride : 0;
+            attend(q + r * width + h * size, memory.keys + head, memory.values + head, mask, weights,
+                   out + r * D + h * size, memory.items, size, scale);
+        }
+}
+
+static void add(float *restrict x, const float *restrict y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] += y[i];
+}
+
+/*
+ * x [R][D] goes through all layers in place. tensors [L][TENSORS]; source [L][2][N][H][S][D / H] and its mask [N][S] or
+ * none; cache [L][2][N][H][C][D / H], whose first `places` are read, the last K of them written before, and its mask
+ * [R][C] or none. room: R (D + max(F, 3 D)) + max(S, C) floats.
+ */
+void transformer_step(float *x, const float *const *tensors, const float *source, const float *source_mask,
+                      float *cache, const float *own_mask, float *room, int64_t N, int64_t K, int64_t S, int64_t C,
+                      int64_t places, int64_t D, int64_t H, int64_t F, int64_t L, int64_t pre_norm, double scale,
+                      double eps, int threads)
+{
+    const int64_t R = N * K, size = D / H;
+    float *y = room, *wide = y + R * D, *weights = wide + R * (F > 3 * D ? F : 3 * D);
+    const float *entering = pre_norm ? y : x; /* what a part gets of x: its norm, or itself */
+
+/* Before a part: the norm, if it stands there. After it: the way around, then the norm, if it stands there. */
+#define ENTER(NORM)                                                                                                    \
+    if (pre_norm)                                                                                                      \
+        norm(x, tensors[NORM], tensors[NORM + 1], y, R, D, (float)eps);
+#define LEAVE(NORM, CHANGE)                                                                                            \
+    add(x, CHANGE, R *D);                                                                                              \
+    if (!pre_norm)                                                                                                     \
+        norm(x, tensors[NORM], tensors[NORM + 1], x, R, D, (float)eps);
+#define LINEAR(X, MATRIX, OUT, IN, OUTPUTS)                                                                            \
+    linear(X, tensors[MATRIX], tensors[MATRIX + 1], OUT, R, IN, OUTPUTS, threads)
+
+    for (int64_t l = 0; l < L; l++, tensors += TENSORS) {
+        float *keys = cache + 2 * l * N * H * C * size, *values = keys + N * H * C * size;
+        const float *source_keys = source + 2 * l * N * H * S * size, *source_values = source_keys + N * H * S * size;
+
+        ENTER(OWN_NORM)
+        LINEAR(entering, OWN, wide, D, 3 * D);
+        for (int64_t r = 0; r < R; r++)
+            for (int64_t h = 0; h < H; h++)
+                for (int64_t i = 0; i < size; i++) {
+                    const int64_t to = ((r / K * H + h) * C + places - K + r % K) * size + i;
+                    const int64_t from = r * 3 * D + h * size + i;
+                    keys[to] = wide[from + D];
+                    values[to] = wide[from + 2 * D];
+                }
+        const struct memory own = {keys, values, own_mask, places, C, 1, C};
+        attend_all(wide, 3 * D, own, weights, y, R, K, H, D, (float)scale);
+        LINEAR(y, OWN_OUTPUT, wide, D, D);
+        LEAVE(OWN_NORM, wide)
+
+        ENTER(SOURCE_NORM)
+        LINEAR(entering, SOURCE_QUERY, wide, D, D);
+        const struct memory read = {source_keys, source_values, source_mask, S, S, K, S};
+        attend_all(wide, D, read, weights, y, R, K, H, D, (float)scale);
+        LINEAR(y, SOURCE_OUTPUT, wide, D, D);
+        LEAVE(SOURCE_NORM, wide)
+
+        ENTER(LAST_NORM)
+        LINEAR(entering, INNER, wide, D, F);
+        for (int64_t i = 0; i < R * F; i++)
+            wide[i] = wide[i] > 0 ? wide[i] : 0;
+        LINEAR(wide, OUTER, y, F, D);
+        LEAVE(LAST_NORM, y)
+    }
+}
