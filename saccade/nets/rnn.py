@@ -6,15 +6,18 @@ Letters: `B` batch, `S` source items, `T` target items, `E` size of an embedding
 from typing import Literal, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.attention import Attended, Choice, Memory, State, padding_mask
+from saccade.nets._kernels.deferred import DeferredLinear
+from saccade.nets.cells import Cell, cell_weights
 from saccade.nets.context import Context
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
 
-Cell = Literal["elman", "gru", "lstm"]
+CellKind = Literal["elman", "gru", "lstm"]
 Order = Literal["bahdanau", "luong"]
 
 _CELLS: dict[str, type[nn.RNN | nn.GRU | nn.LSTM]] = {"elman": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
@@ -28,7 +31,7 @@ class RnnEncoder(nn.Module):
     """
 
     def __init__(
-        self, embedding: nn.Embedding, dim: int, *, cell: Cell, layers: int, two_directions: bool, dropout: float
+        self, embedding: nn.Embedding, dim: int, *, cell: CellKind, layers: int, two_directions: bool, dropout: float
     ) -> None:
         super().__init__()
         if two_directions and dim % 2:
@@ -61,7 +64,7 @@ class RnnState(NamedTuple):
     hidden: tuple[Tensor, ...]  # [L, B, D] each: one for Elman and GRU, two for LSTM
     memory: Memory
     attention: State
-    feed: Tensor | None  # [B, 1, D], the last features, for input feeding
+    feed: Tensor | None  # [B, D], the last features, for input feeding
     copies: int = 1  # sequences that share one row of `memory`
 
 
@@ -88,7 +91,7 @@ class RnnDecoder(Decoder[RnnState]):
         dim: int,
         *,
         context: Context,
-        cell: Cell,
+        cell: CellKind,
         order: Order,
         layers: int,
         input_feeding: bool,
@@ -101,7 +104,7 @@ class RnnDecoder(Decoder[RnnState]):
         self.input_feeding = input_feeding
         self.embedding = embedding
         self.context = context
-        self.dropout = Dropout(dropout)
+        self.dropout, self.between_layers = Dropout(dropout), Dropout(dropout)
         size = embedding.embedding_dim
         attends_first = order == "bahdanau"
         self.rnn = _CELLS[cell](
@@ -125,7 +128,7 @@ class RnnDecoder(Decoder[RnnState]):
             bridge(final).unflatten(-1, (self.layers, self.dim)).transpose(0, 1).contiguous()  # [L, B, D]
             for bridge, final in zip(self.bridges, encoded.final, strict=True)
         ]
-        feed = encoded.states.new_zeros(len(encoded.states), 1, self.dim) if self.input_feeding else None
+        feed = encoded.states.new_zeros(len(encoded.states), self.dim) if self.input_feeding else None
         state = RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), feed)
         if copies == 1:
             return state
@@ -133,10 +136,12 @@ class RnnDecoder(Decoder[RnnState]):
         return copied._replace(memory=state.memory, copies=copies) if self.context.shares_memory else copied
 
     def step(self, tokens: Tensor, state: RnnState, *, need_weights: bool = False) -> Step[RnnState]:
-        embedded = self.dropout(self.embedding(tokens[:, None]))  # [B, 1, E]
-        features, state, attended = self._read(embedded, state, need_weights=need_weights)
-        weights = None if attended.weights is None else attended.weights[:, None]  # [B, 1, 1, S]
-        return Step(self.output(features[:, 0]), state, weights)
+        embedded = self.dropout(self.embedding(tokens))  # [B, E]
+        walk = _Walk(self.rnn, self.between_layers, given=self.embedding.embedding_dim)
+        taken = self._take_step(walk, walk.prepare(embedded), embedded, state, need_weights=need_weights)
+        features = self._read_out(taken.read) if taken.features is None else taken.features
+        weights = taken.attended.weights
+        return Step(self.output(features), taken.state, None if weights is None else weights[:, None])  # [B, 1, 1, S]
 
     def reorder(self, state: RnnState, index: Tensor) -> RnnState:
         hidden = tuple(part.index_select(1, index) for part in state.hidden)
@@ -146,34 +151,70 @@ class RnnDecoder(Decoder[RnnState]):
     def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
         embedded = self.dropout(self.embedding(previous))  # [B, T, E]
         state = self.start(encoded)
-        if self.at_once:
-            features, _, attended = self._read(embedded, state, need_weights=need_weights)
-            weights, choice = attended.weights, attended.choice
-        else:
-            steps: list[tuple[Tensor, Attended]] = []
-            for t in range(previous.shape[1]):
-                here, state, attended = self._read(embedded[:, t : t + 1], state, need_weights=need_weights)
-                steps.append((here, attended))
-            features = torch.cat([here for here, _ in steps], dim=1)  # [B, T, D]
-            weights = _join([attended.weights for _, attended in steps])
-            choice = _join_choices([attended.choice for _, attended in steps])
+        go = self._go_at_once if self.at_once else self._go_step_by_step
+        features, weights, choice = go(embedded, state, need_weights=need_weights)
         return Forced(features, None if weights is None else weights[:, None, None], choice)
 
-    def _read(self, embedded: Tensor, state: RnnState, *, need_weights: bool) -> tuple[Tensor, RnnState, Attended]:
-        """Read tokens `[B, T, E]`: all of a target where that can be, and else one. Features `[B, T, D]`."""
-        inputs = [embedded] if state.feed is None else [embedded, state.feed]
-        if self.order == "bahdanau":
-            query = state.hidden[0][-1][:, None].expand(-1, embedded.shape[1], -1)  # [B, T, D], of the top layer
+    def _go_at_once(
+        self, embedded: Tensor, state: RnnState, *, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None, Choice | None]:
+        """Features `[B, T, D]` of the embedded target `[B, T, E]`, weights `[B, T, S]`, and draws."""
+        first = state.hidden if isinstance(self.rnn, nn.LSTM) else state.hidden[0]
+        if self.order == "bahdanau":  # with a context that does not depend on who asks
+            query = state.hidden[0][-1][:, None].expand(-1, embedded.shape[1], -1)  # [B, T, D]
             attended = self._attend(query, state, need_weights=need_weights)
-            states, hidden = self._run([*inputs, attended.context], state.hidden)
-            read = [states, attended.context, embedded]
+            states, _ = self.rnn(torch.cat([embedded, attended.context], dim=-1), first)
+            features = self._read_out([states, attended.context, embedded])
         else:
-            states, hidden = self._run(inputs, state.hidden)
+            states, _ = self.rnn(embedded, first)
             attended = self._attend(states, state, need_weights=need_weights)
-            read = [states, attended.context]
-        features = self.dropout(torch.tanh(self.readout(torch.cat(read, dim=-1))))
-        feed = features if self.input_feeding else None
-        return features, state._replace(hidden=hidden, attention=attended.state, feed=feed), attended
+            features = self._read_out([states, attended.context])
+        return features, attended.weights, attended.choice
+
+    def _go_step_by_step(
+        self, embedded: Tensor, state: RnnState, *, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None, Choice | None]:
+        """The same. What does not depend on the step before is computed for all steps, before or after them."""
+        walk = _Walk(self.rnn, self.between_layers, given=embedded.shape[-1])
+        by_time = embedded.transpose(0, 1)
+        steps: list[_Taken] = []
+        for prepared, here in zip(walk.prepare(by_time).unbind(), by_time.unbind(), strict=True):
+            steps.append(self._take_step(walk, prepared, here, state, need_weights=need_weights))
+            state = steps[-1].state
+        if self.input_feeding:
+            features = torch.stack([taken.features for taken in steps if taken.features is not None], dim=1)
+        else:
+            parts = zip(*(taken.read for taken in steps), strict=True)
+            features = self._read_out([torch.stack(part, dim=1) for part in parts])
+        weights = [taken.attended.weights for taken in steps if taken.attended.weights is not None]
+        choices = [taken.attended.choice for taken in steps if taken.attended.choice is not None]
+        return (
+            features,
+            torch.cat(weights, dim=1) if weights else None,
+            Choice(*(torch.cat(parts, dim=-1) for parts in zip(*choices, strict=True))) if choices else None,
+        )
+
+    def _take_step(
+        self, walk: "_Walk", prepared: Tensor, embedded: Tensor, state: RnnState, *, need_weights: bool
+    ) -> "_Taken":
+        """One step over the token `embedded` `[B, E]`, of which `prepared` `[B, G D]` is the cells' share."""
+        inputs = [] if state.feed is None else [state.feed]
+        if self.order == "bahdanau":
+            attended = self._attend(state.hidden[0][-1][:, None], state, need_weights=need_weights)
+            context = attended.context[:, 0]
+            top, hidden = walk.step(prepared, [*inputs, context], state.hidden)
+            read = [top, context, embedded]
+        else:
+            top, hidden = walk.step(prepared, inputs, state.hidden)
+            attended = self._attend(top[:, None], state, need_weights=need_weights)
+            read = [top, attended.context[:, 0]]
+        features = self._read_out(read) if self.input_feeding else None
+        state = state._replace(hidden=hidden, attention=attended.state, feed=features)
+        return _Taken(read, features, attended, state)
+
+    def _read_out(self, read: list[Tensor]) -> Tensor:
+        """Features `[..., D]` of what a step knows: `[..., size]` each."""
+        return self.dropout(torch.tanh(self.readout(torch.cat(read, dim=-1))))
 
     def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> Attended:
         if state.copies == 1:
@@ -184,24 +225,48 @@ class RnnDecoder(Decoder[RnnState]):
         weights = None if attended.weights is None else attended.weights.flatten(0, 1)[:, None]  # [B * K, 1, S]
         return attended._replace(context=attended.context.flatten(0, 1)[:, None], weights=weights)
 
-    def _run(self, inputs: list[Tensor], hidden: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """The cells over the inputs, side by side: states `[B, T, D]` of the top layer, and the last of all layers."""
-        first = hidden if isinstance(self.rnn, nn.LSTM) else hidden[0]
-        states, last = self.rnn(torch.cat(inputs, dim=-1), first)
-        return states, last if isinstance(last, tuple) else (last,)
+
+class _Taken(NamedTuple):
+    """One step that was taken."""
+
+    read: list[Tensor]  # [B, size] each: what the features are made of
+    features: Tensor | None  # [B, D], where the next step wants them
+    attended: Attended  # with one query
+    state: RnnState
+
+
+class _Walk:
+    """The cells of all layers, one step at a time over one sequence.
+
+    Of what the lowest layer reads, the first `given` numbers are known before the walk, and `prepare` does their part
+    for all steps at once. The rest comes out of the steps themselves.
+    """
+
+    def __init__(self, rnn: nn.RNNBase, between_layers: Dropout, *, given: int) -> None:
+        lowest, *upper = (cell_weights(rnn, layer) for layer in range(rnn.num_layers))
+        self._given = lowest.weight_ih[:, :given], lowest.bias_ih
+        self._rest = DeferredLinear(lowest.weight_ih[:, given:])
+        self._upper = [(DeferredLinear(weights.weight_ih), weights.bias_ih) for weights in upper]
+        self._cells = [Cell(rnn, layer) for layer in range(rnn.num_layers)]
+        self._between_layers = between_layers
+
+    def prepare(self, given: Tensor) -> Tensor:
+        """`[..., given]` -> `[..., G D]`."""
+        return F.linear(given, *self._given)
+
+    def step(
+        self, prepared: Tensor, rest: list[Tensor], hidden: tuple[Tensor, ...]
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The top layer's state `[B, D]` after the step, and the states of all layers, `[L, B, D]` each."""
+        inputs = prepared + self._rest(torch.cat(rest, dim=-1)) if rest else prepared
+        before = list(zip(*(part.unbind() for part in hidden), strict=True))
+        after = [self._cells[0](inputs, before[0])]
+        for cell, (weight, bias), state in zip(self._cells[1:], self._upper, before[1:], strict=True):
+            after.append(cell(weight(self._between_layers(after[-1][0])) + bias, state))
+        return after[-1][0], tuple(torch.stack(parts) for parts in zip(*after, strict=True))
 
 
 def _memory_of(index: Tensor, state: RnnState) -> Memory:
     """The memory for the sequences `index`; while no source has gone, those that share it need no copy."""
     kept = index.view(-1, state.copies)[:, 0] // state.copies
     return state.memory if kept.equal(torch.arange(len(state.memory.key))) else state.memory.select(kept)
-
-
-def _join(weights: list[Tensor | None]) -> Tensor | None:
-    found = [part for part in weights if part is not None]
-    return torch.cat(found, dim=1) if found else None  # [B, T, S]
-
-
-def _join_choices(choices: list[Choice | None]) -> Choice | None:
-    found = [choice for choice in choices if choice is not None]
-    return Choice(*(torch.cat(parts, dim=-1) for parts in zip(*found, strict=True))) if found else None  # [B, T]
