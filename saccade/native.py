@@ -23,6 +23,7 @@ from torch.nn import Parameter
 
 logger = logging.getLogger("saccade")
 
+_HEADERS = Path(__file__).parent
 _REAL = {torch.float32: "float", torch.float64: "double"}
 
 
@@ -75,7 +76,8 @@ def _build(source: Path, real: str) -> Library:
     # for the processor is taken rather than -march=native, whose meaning differs from machine to machine.
     vector_flags = ["-mavx2", "-mfma"] if torch.backends.cpu.get_cpu_capability().startswith("AVX") else []
     flags = ["-O3", "-std=c99", "-ffp-contract=fast", "-shared", "-fPIC", *vector_flags, f"-DREAL={real}"]
-    identity = "\n".join([platform.system(), platform.machine(), compiler, *flags, source.read_text()])
+    texts = [source.read_text(), *(header.read_text() for header in sorted(_HEADERS.glob("*.h")))]
+    identity = "\n".join([platform.system(), platform.machine(), compiler, *flags, *texts])
     name = f"{source.stem}-{real}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
 
     folder = _cache_folder()
@@ -102,7 +104,7 @@ def _compile(source: Path, compiler: str, flags: list[str], path: Path) -> None:
         built = Path(folder) / path.name
         # OpenMP spreads the work over cores; a compiler without its runtime still knows the simd pragmas
         for threads in ("-fopenmp", "-fopenmp-simd"):
-            command = [compiler, *flags, threads, str(source), "-o", str(built)]
+            command = [compiler, *flags, threads, f"-I{_HEADERS}", str(source), "-o", str(built)]
             result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603 - our own source, the user's compiler
             if result.returncode == 0:
                 built.replace(path)

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "saccade"
 ROOMS = ["cli", "serve", "look", "tasks", "train", "models", "decode", "nets", "data", "metrics", "attention"]
 
 # Under all rooms: these know none of them.
-CELLAR = ["errors.py", "files.py", "native.py", "settings.py"]
+CELLAR = ["errors.py", "files.py", "heap.py", "native.py", "settings.py"]
 
 # What the attention room may import besides itself and the standard library.
 GROUND = {"torch"}
@@ -93,7 +93,7 @@ def test_the_wheel_has_what_runs(tmp_path: Path) -> None:
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for source in PACKAGE.rglob("*.c"):
+    for source in [*PACKAGE.rglob("*.c"), *PACKAGE.rglob("*.h")]:
         assert str(source.relative_to(ROOT)) in names
     assert "saccade/py.typed" in names
     assert "saccade/recipes/dates.yaml" in names

@@ -55,15 +55,16 @@ def beam_search(
     place = 0
     while under_way:
         step = decoder.step(tokens, state, need_weights=coverage is not None)
-        log_probs = rules.apply(step.logits, place)  # [N * K, V]
+        log_probs, next_tokens = rules.best(step.logits, place, 2 * beam)  # [N * K, C], more cannot be of use
         if coverage is not None and step.weights is not None:
             coverage = coverage + step.weights.mean((1, 2))
         place += 1
 
         size = log_probs.shape[1]
-        candidates = (scores.flatten()[:, None] + log_probs).view(len(under_way), -1)  # [N, K * V]
+        candidates = (scores.flatten()[:, None] + log_probs).view(len(under_way), -1)  # [N, K * C]
         top, where = candidates.topk(min(2 * beam, candidates.shape[1]), dim=1)  # [N, 2K]
-        ends = where % size == END
+        written = next_tokens.view(len(under_way), -1).gather(1, where)
+        ends = written == END
         # what ends now, of the first K
         for group, rank in (ends & top.isfinite())[:, :beam].nonzero().tolist():
             row = group * beam + int(where[group, rank]) // size
@@ -75,21 +76,22 @@ def beam_search(
             ended[under_way[group]].append(Hypothesis(ids, score, log_prob))
         # what goes on: the first K that do not end
         scores, kept = top.masked_fill(ends, -torch.inf).topk(min(beam, top.shape[1]), dim=1)  # [N, K]
-        where = where.gather(1, kept)
+        where, written = where.gather(1, kept), written.gather(1, kept)
         if scores.shape[1] < beam:  # a vocabulary smaller than the beam
             missing = beam - scores.shape[1]
             scores = torch.nn.functional.pad(scores, (0, missing), value=-torch.inf)
-            where = torch.nn.functional.pad(where, (0, missing), value=END)
+            where, written = (torch.nn.functional.pad(part, (0, missing)) for part in (where, written))
 
         going = [
             group
-            for group, sentence in enumerate(under_way)
-            if place < (limit := int(rules.limits[group * beam]))
-            and not _is_done(ended[sentence], float(scores[group, 0]), beam, best, limit, alpha)
+            for group, (sentence, limit, score) in enumerate(
+                zip(under_way, rules.limits[::beam].tolist(), scores[:, 0].tolist(), strict=True)
+            )
+            if place < limit and not _is_done(ended[sentence], score, beam, best, limit, alpha)
         ]
         groups = torch.tensor(going, dtype=torch.long)
         rows = (groups[:, None] * beam + where[groups] // size).flatten()
-        tokens = (where[groups] % size).flatten()
+        tokens = written[groups].flatten()
         scores = scores[groups]
         under_way = [under_way[group] for group in going]
         if under_way:

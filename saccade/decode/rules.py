@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from saccade.data import END, PAD, pad
+from saccade.decode._kernels.best import best_tokens
 
 
 class Hypothesis(NamedTuple):
@@ -34,7 +35,7 @@ class Rules(NamedTuple):
         """The log probabilities `[R, V]` of what may stand at `place`, minus infinity for all else."""
         log_probs = logits.float().log_softmax(-1)
         log_probs[:, :END] = -torch.inf  # PAD, UNKNOWN and START are the numbers before it
-        if place + 1 < self.nearest_limit and place >= self.prefixes.shape[1]:
+        if self._all_free(place):
             return log_probs
         forced = torch.where(self.limits <= place + 1, END, PAD)  # [R], PAD for "free"
         if place < self.prefixes.shape[1]:
@@ -44,6 +45,21 @@ class Rules(NamedTuple):
             others = torch.arange(log_probs.shape[1]) != forced[:, None]
             log_probs = log_probs.masked_fill(others & (forced != PAD)[:, None], -torch.inf)
         return log_probs
+
+    def best(self, logits: Tensor, place: int, count: int) -> tuple[Tensor, Tensor]:
+        """Log probabilities and tokens `[R, count]` of the likeliest that may stand at `place`, the best first.
+
+        If fewer may, the list is filled up with impossible ones; it is shorter if the vocabulary is.
+        """
+        count = min(count, logits.shape[1] - END)
+        if self._all_free(place):
+            return best_tokens(logits, count, first=END)
+        values, tokens = self.apply(logits, place)[:, END:].topk(count)
+        return values, tokens + END
+
+    def _all_free(self, place: int) -> bool:
+        """Whether nothing is prescribed to any row at this place."""
+        return place + 1 < self.nearest_limit and place >= self.prefixes.shape[1]
 
 
 def make_rules(limits: Sequence[int], prefixes: Sequence[Sequence[int]] | None) -> Rules:

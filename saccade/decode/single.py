@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from saccade.data import END, START
-from saccade.decode.rules import Hypothesis, make_rules
+from saccade.decode.rules import Hypothesis, Rules, make_rules
 from saccade.nets import Decoder, Encoded
 
 StateT = TypeVar("StateT")
@@ -24,7 +24,12 @@ def greedy_search(
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[Hypothesis]:
     """The likeliest token at each step. The arguments are those of `beam_search`."""
-    return _follow(decoder, encoded, lambda log_probs, rows, place: log_probs.argmax(-1), limits, prefixes)
+
+    def choose(logits: Tensor, rules: Rules, rows: Tensor, place: int) -> tuple[Tensor, Tensor]:
+        log_probs, tokens = rules.best(logits, place, 1)
+        return tokens[:, 0], log_probs[:, 0]
+
+    return _follow(decoder, encoded, choose, limits, prefixes)
 
 
 def sample(
@@ -46,8 +51,10 @@ def sample(
     top_p        only the likeliest tokens that together have this probability (Holtzman 2020)
     """
 
-    def choose(log_probs: Tensor, rows: Tensor, place: int) -> Tensor:
-        return draw(log_probs, chances[rows, place], temperature=temperature, top_k=top_k, top_p=top_p)
+    def choose(logits: Tensor, rules: Rules, rows: Tensor, place: int) -> tuple[Tensor, Tensor]:
+        log_probs = rules.apply(logits, place)
+        tokens = draw(log_probs, chances[rows, place], temperature=temperature, top_k=top_k, top_p=top_p)
+        return tokens, log_probs.gather(1, tokens[:, None]).squeeze(1)
 
     return _follow(decoder, encoded, choose, limits, prefixes)
 
@@ -70,11 +77,14 @@ def draw(log_probs: Tensor, chances: Tensor, *, temperature: float, top_k: int |
 def _follow(
     decoder: Decoder[StateT],
     encoded: Encoded,
-    choose: Callable[[Tensor, Tensor, int], Tensor],
+    choose: Callable[[Tensor, Rules, Tensor, int], tuple[Tensor, Tensor]],
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None,
 ) -> list[Hypothesis]:
-    """Write what `choose(log_probs, rows, place)` says; outputs that have ended leave the batch."""
+    """Write what `choose(logits, rules, rows, place)` says: tokens and their log probabilities, for each row.
+
+    Outputs that have ended leave the batch.
+    """
     rules = make_rules(limits, prefixes)
     state = decoder.start(encoded)
     rows = torch.arange(len(limits))  # which output each row of the batch is
@@ -84,9 +94,8 @@ def _follow(
     place = 0
     while len(rows):
         step = decoder.step(tokens, state)
-        log_probs = rules.apply(step.logits, place)
-        tokens = choose(log_probs, rows, place)
-        log_prob[rows] += log_probs.gather(1, tokens[:, None]).squeeze(1)
+        tokens, added = choose(step.logits, rules, rows, place)
+        log_prob[rows] += added
         for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
             written[row].append(token)
         place += 1

@@ -24,6 +24,7 @@ from saccade.data import (
 from saccade.decode import Hypothesis, beam_search, greedy_search, length_penalty, sample
 from saccade.errors import InputError
 from saccade.files import write_file
+from saccade.heap import keep_heap
 from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
 from saccade.models.settings import TranslatorSettings
 from saccade.models.translation_net import TranslationNet, make_net
@@ -104,7 +105,8 @@ class Translator:
 
     @classmethod
     def load(cls, folder: Path) -> "Translator":
-        """The translator of a model's folder."""
+        """The translator of a model's folder. From now on the process keeps the memory that it frees (`keep_heap`)."""
+        keep_heap()
         expect_model(folder)
         settings = check_settings(TranslatorSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
         translator = cls.make(settings, load_vocabularies(settings.vocabulary, folder))

@@ -17,6 +17,7 @@ Letters: `N` sentences, `K` sequences of each, `S` source items, `C` places of t
 """
 
 import ctypes
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -24,11 +25,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import Dot, MultiHead, ScaledDot, Soft
-from saccade.native import call
-from saccade.nets._kernels.transformer_step import native_step
+from saccade.native import call, library_for
 from saccade.nets.decoder import Encoded
 
-_FIRST_PLACES = 16
+_FIRST_PLACES = 16  # of a sequence, in the cache
+_SOURCE = Path(__file__).with_name("_kernels") / "transformer_step.c"
+
+# Up to so many rows go through all layers in one call. With more, torch's matrix products make up for the many calls.
+FEW_ROWS = 8
 
 
 class Matrix(NamedTuple):
@@ -160,60 +164,121 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
     if state.own_mask is not None:  # what is written now can be seen by whoever writes it
         here = slice(state.length * state.copies, (state.length + 1) * state.copies)
         state.own_mask[..., here] = torch.full((state.copies, state.copies), -torch.inf).fill_diagonal_(0)
-    library = native_step(x)
-    if library is None or need_weights or not isinstance(state.weights.layers[0].bend, nn.ReLU):
-        x, weights = _through_layers(x, state, need_weights=need_weights)
+    native = None if need_weights else NativeLoops.for_tensor(x)
+    loops = TorchLoops(keeps_weights=need_weights) if native is None else native
+    if native is not None and len(x) <= FEW_ROWS and isinstance(state.weights.layers[0].bend, nn.ReLU):
+        x = native.through_layers(x, state)
     else:
-        x, weights = _through_native_layers(library, x, state), None
+        for number in range(len(state.weights.layers)):
+            x = _through_layer(x, number, state, loops)
+    weights = torch.stack(loops.weights, dim=1) if loops.weights else None
     return x, state._replace(length=state.length + 1), weights
 
 
-def _through_native_layers(library: ctypes.CDLL, x: Tensor, state: StepState) -> Tensor:
-    layers, _, sentences, heads, places, size = state.cache.shape
-    items, dim, inner = state.source.shape[4], heads * size, len(state.weights.layers[0].inner.weight)
-    x = x.clone()
-    room = x.new_empty(len(x) * (dim + max(inner, 3 * dim)) + max(items, places))
-    call(
-        library.transformer_step,
-        (x, state.weights.addresses, state.source, state.source_mask, state.cache, state.own_mask, room),
-        *(sentences, state.copies, items, places, (state.length + 1) * state.copies),
-        *(dim, heads, inner, layers, int(state.weights.pre_norm), state.weights.scale),
-        state.weights.layers[0].own_norm.eps,
-    )
-    return x
+def _through_layer(x: Tensor, number: int, state: StepState, loops: "TorchLoops | NativeLoops") -> Tensor:
+    """Rows `[N * K, D]` through one layer."""
+    layer, pre_norm = state.weights.layers[number], state.weights.pre_norm
+    projected = layer.own(layer.own_norm(x) if pre_norm else x)
+    x = x + layer.own_output(loops.attend_own(projected, number, state))
+    x = x if pre_norm else layer.own_norm(x)
+
+    query = layer.source_query(layer.source_norm(x) if pre_norm else x)
+    x = x + layer.source_output(loops.attend_source(query, number, state))
+    x = x if pre_norm else layer.source_norm(x)
+
+    x = x + layer.outer(layer.bend(layer.inner(layer.last_norm(x) if pre_norm else x)))
+    return x if pre_norm else layer.last_norm(x)
 
 
-def _through_layers(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Tensor, Tensor | None]:
-    """The same in torch's operations."""
-    _, _, sentences, heads, _, size = state.cache.shape
-    copies, first = state.copies, state.length * state.copies
-    last = first + copies
-    own_mask = None if state.own_mask is None else state.own_mask[..., :last]
-    pre_norm, scale = state.weights.pre_norm, state.weights.scale
-    weights: list[Tensor] = []
-    for layer, cache, (keys, values) in zip(state.weights.layers, state.cache, state.source, strict=True):
-        y = layer.own(layer.own_norm(x) if pre_norm else x).view(sentences, copies, 3, heads, size)
-        y = y.permute(2, 0, 3, 1, 4)  # [3, N, H, K, d]
-        cache[:, :, :, first:last] = y[1:]
-        own_keys, own_values = cache[:, :, :, :last]  # [N, H, C, d] each
-        seen = F.scaled_dot_product_attention(y[0], own_keys, own_values, attn_mask=own_mask, scale=scale)
-        x = x + layer.own_output(seen.transpose(1, 2).reshape(x.shape))
-        x = x if pre_norm else layer.own_norm(x)
+class TorchLoops:
+    """The attention of a step in torch's operations."""
 
-        query = layer.source_query(layer.source_norm(x) if pre_norm else x)
-        query = query.view(sentences, copies, heads, size).transpose(1, 2)  # [N, H, K, d]
-        if need_weights:
-            scores = query @ keys.transpose(-1, -2) * scale
-            scores = scores if state.source_mask is None else scores + state.source_mask
-            weights.append(scores.softmax(-1).transpose(1, 2).flatten(0, 1))  # [N * K, H, S]
-        seen = F.scaled_dot_product_attention(query, keys, values, attn_mask=state.source_mask, scale=scale)
-        x = x + layer.source_output(seen.transpose(1, 2).reshape(x.shape))
-        x = x if pre_norm else layer.source_norm(x)
+    def __init__(self, *, keeps_weights: bool) -> None:
+        self.keeps_weights = keeps_weights
+        self.weights: list[Tensor] = []  # [N * K, H, S] of each layer
 
-        y = layer.last_norm(x) if pre_norm else x
-        x = x + layer.outer(layer.bend(layer.inner(y)))
-        x = x if pre_norm else layer.last_norm(x)
-    return x, torch.stack(weights, dim=1) if weights else None
+    def attend_own(self, projected: Tensor, number: int, state: StepState) -> Tensor:
+        """Self-attention of layer `number`: query, key and value `[N * K, 3 D]` -> what is seen, `[N * K, D]`.
+
+        The new keys and values are written into the cache.
+        """
+        _, _, sentences, heads, _, size = state.cache.shape
+        first = state.length * state.copies
+        last = first + state.copies
+        parts = projected.view(sentences, state.copies, 3, heads, size).permute(2, 0, 3, 1, 4)  # [3, N, H, K, d]
+        cache = state.cache[number]
+        cache[:, :, :, first:last] = parts[1:]
+        keys, values = cache[:, :, :, :last]  # [N, H, C, d] each
+        mask = None if state.own_mask is None else state.own_mask[..., :last]
+        seen = F.scaled_dot_product_attention(parts[0], keys, values, attn_mask=mask, scale=state.weights.scale)
+        return seen.transpose(1, 2).reshape(len(projected), -1)
+
+    def attend_source(self, query: Tensor, number: int, state: StepState) -> Tensor:
+        """Attention of layer `number` to the source: `[N * K, D]` -> what is seen, `[N * K, D]`."""
+        _, _, sentences, heads, _, size = state.source.shape
+        keys, values = state.source[number]  # [N, H, S, d] each
+        queries = query.view(sentences, state.copies, heads, size).transpose(1, 2)  # [N, H, K, d]
+        mask, scale = state.source_mask, state.weights.scale
+        if self.keeps_weights:
+            scores = queries @ keys.transpose(-1, -2) * scale
+            scores = scores if mask is None else scores + mask
+            self.weights.append(scores.softmax(-1).transpose(1, 2).flatten(0, 1))
+        seen = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=scale)
+        return seen.transpose(1, 2).reshape(query.shape)
+
+
+class NativeLoops:
+    """The same, and more, by the C loops of `transformer_step.c`, in float32. It gives no weights."""
+
+    weights = ()
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    @classmethod
+    def for_tensor(cls, x: Tensor) -> "NativeLoops | None":
+        library = library_for(x, _SOURCE) if x.dtype == torch.float32 else None
+        return None if library is None else cls(library)
+
+    def through_layers(self, x: Tensor, state: StepState) -> Tensor:
+        """All layers in one call."""
+        layers, _, sentences, heads, places, size = state.cache.shape
+        items, dim, inner = state.source.shape[4], heads * size, len(state.weights.layers[0].inner.weight)
+        x = x.clone()
+        room = x.new_empty(len(x) * (dim + max(inner, 3 * dim) + max(items, places)))
+        call(
+            self._library.transformer_step,
+            (x, state.weights.addresses, state.source, state.source_mask, state.cache, state.own_mask, room),
+            *(sentences, state.copies, items, places, (state.length + 1) * state.copies),
+            *(dim, heads, inner, layers, int(state.weights.pre_norm), state.weights.scale),
+            state.weights.layers[0].own_norm.eps,
+        )
+        return x
+
+    def attend_own(self, projected: Tensor, number: int, state: StepState) -> Tensor:
+        """As in `TorchLoops`."""
+        _, _, _, heads, places, size = state.cache.shape
+        rows, dim = len(projected), heads * size
+        seen, room = projected.new_empty(rows, dim), projected.new_empty(rows * places)
+        keys, values = state.cache[number]
+        call(
+            self._library.attend_own,
+            (projected, keys, values, state.own_mask, room, seen),
+            *(rows, state.copies, heads, dim, places, (state.length + 1) * state.copies, state.weights.scale),
+        )
+        return seen
+
+    def attend_source(self, query: Tensor, number: int, state: StepState) -> Tensor:
+        """As in `TorchLoops`."""
+        _, _, _, heads, items, _ = state.source.shape
+        seen, room = torch.empty_like(query), query.new_empty(len(query) * items)
+        keys, values = state.source[number]
+        call(
+            self._library.attend_source,
+            (query, keys, values, state.source_mask, room, seen),
+            *(len(query), state.copies, heads, query.shape[1], items, state.weights.scale),
+        )
+        return seen
 
 
 def _with_room(state: StepState) -> StepState:

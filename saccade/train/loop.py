@@ -17,9 +17,9 @@ from torch import nn
 
 from saccade.errors import InputError
 from saccade.files import remove_leftovers
+from saccade.heap import keep_heap
 from saccade.models.folder import fill, read_tensors, tensors_of, write_tensors
 from saccade.train.checkpoint import Progress, load_checkpoint, save_checkpoint
-from saccade.train.heap import keep_heap
 from saccade.train.journal import Board, Journal
 from saccade.train.progress import Reporter
 from saccade.train.schedule import learning_rate
@@ -59,7 +59,7 @@ def train(task: Task[BatchT], settings: TrainSettings, run: Path, reporter: Repo
     while progress.step < settings.steps and not _given_up(progress, settings):
         step = progress.step + 1
         batches = list(islice(stream, settings.accumulate))
-        loss, items = _one_step(task, [batch for batch, _ in batches], optimizer, settings, step)
+        loss, items = one_step(task, [batch for batch, _ in batches], optimizer, settings, step)
         progress = progress._replace(
             step=step,
             cursor=batches[-1][1],
@@ -114,7 +114,7 @@ def make_optimizer(net: nn.Module, settings: TrainSettings) -> torch.optim.Optim
     )
 
 
-def _one_step(
+def one_step(
     task: Task[BatchT], batches: list[BatchT], optimizer: torch.optim.Optimizer, settings: TrainSettings, step: int
 ) -> tuple[float, int]:
     """One change of the weights by the mean loss of all items of the batches; gives its sum, and the items."""

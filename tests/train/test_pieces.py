@@ -24,7 +24,7 @@ from saccade.train import (
     save_checkpoint,
     train,
 )
-from saccade.train.loop import _one_step
+from saccade.train.loop import one_step
 from tests.tasks.makers import learn, reverse_pairs, small_recipe
 
 RNN = {"kind": "rnn", "embedding": 8, "dim": 16}
@@ -52,7 +52,7 @@ def test_accumulating_equals_one_large_batch(tmp_path: Path) -> None:
         optimizer = make_optimizer(task.net, recipe.train)
         cuts = [(0, 60)] if name == "whole" else [(0, 7), (7, 35), (35, 60)]
         batches = [make_batch(task.examples[first:last]) for first, last in cuts]
-        _one_step(task, batches, optimizer, recipe.train, 30)
+        one_step(task, batches, optimizer, recipe.train, 30)
         changed.append({key: value.detach().clone() for key, value in task.net.named_parameters()})
         gradients = [parameter.grad for parameter in task.net.parameters() if parameter.grad is not None]
         norm = torch.stack([gradient.norm() for gradient in gradients]).norm()

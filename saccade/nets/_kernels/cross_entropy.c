@@ -6,39 +6,8 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-/* A float as its bits, and back: as whole numbers, gcc compares them in vectors without further flags. */
-static inline uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* e^x for x <= 0, relative error below 2e-7: 2^n times a polynomial (Cephes) on [-log(2) / 2, log(2) / 2]. */
-static inline float exponential(float x)
-{
-    const uint32_t bits = bits_of(x), lowest = 0xc2ae0000u; /* -87: below it, e^x is no normal number */
-    x = float_of(bits < lowest ? bits : lowest);            /* of negative floats, the lower has the higher bits */
-    const int32_t n = (int32_t)(x * 1.44269504f - 0.5f);
-    const float r = x - (float)n * 0.693359375f + (float)n * 2.12194440e-4f;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = p * r * r + r + 1.0f;
-    return p * float_of((uint32_t)(n + 127) << 23);
-}
+#include "exponential.h"
 
 /* The loss of one row, which becomes its gradient. */
 static float one_row(float *restrict x, int64_t target, int64_t V, float toward, float away)

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The tensors of a layer, in the order of LayerWeights; a matrix or a norm is its weight and its bias. */
 enum { OWN_NORM, OWN = 2, OWN_OUTPUT = 4, SOURCE_NORM = 6, SOURCE_QUERY = 8, SOURCE_OUTPUT = 10, LAST_NORM = 12,
@@ -107,8 +108,11 @@ static void attend(const float *restrict q, const float *restrict keys, const fl
 {
     float highest = -INFINITY, sum = 0;
     for (int64_t s = 0; s < items; s++) {
-        weights[s] = scale * dot(q, keys + s * size, size) + (mask ? mask[s] : 0);
-        highest = weights[s] > highest ? weights[s] : highest;
+        weights[s] = mask ? mask[s] : 0;
+        if (weights[s] != -INFINITY) {
+            weights[s] += scale * dot(q, keys + s * size, size);
+            highest = weights[s] > highest ? weights[s] : highest;
+        }
     }
     for (int64_t i = 0; i < size; i++)
         out[i] = 0;
@@ -131,18 +135,46 @@ struct memory {
     int64_t items, places, rows, stride;
 };
 
-/* All heads of all rows, K to a sentence: q [R][width] -> out [R][D]. */
+/* All heads of all rows, K to a sentence: q [R][width] -> out [R][D]. weights: room for R places floats. */
 static void attend_all(const float *q, int64_t width, struct memory memory, float *weights, float *out, int64_t R,
-                       int64_t K, int64_t H, int64_t D, float scale)
+                       int64_t K, int64_t H, int64_t D, float scale, int threads)
 {
     const int64_t size = D / H;
+#pragma omp parallel for num_threads(threads) schedule(static) if (R * D * memory.items > SMALL)
     for (int64_t r = 0; r < R; r++)
         for (int64_t h = 0; h < H; h++) {
             const int64_t head = (r / K * H + h) * memory.places * size;
             const float *mask = memory.mask ? memory.mask + r / memory.rows * memory.stride : 0;
-            attend(q + r * width + h * size, memory.keys + head, memory.values + head, mask, weights,
-                   out + r * D + h * size, memory.items, size, scale);
+            attend(q + r * width + h * size, memory.keys + head, memory.values + head, mask,
+                   weights + r * memory.places, out + r * D + h * size, memory.items, size, scale);
         }
+}
+
+/*
+ * Self-attention of one layer: qkv [R][3 D] -> out [R][D]. Keys and values [N][H][C][D / H] get the new ones, as the last
+ * K of the first `places`, which are then read. The mask [R][C] may be missing. weights: room for R C floats.
+ */
+void attend_own(const float *qkv, float *keys, float *values, const float *mask, float *weights, float *out, int64_t R,
+                int64_t K, int64_t H, int64_t D, int64_t C, int64_t places, double scale, int threads)
+{
+    const int64_t size = D / H;
+    for (int64_t r = 0; r < R; r++)
+        for (int64_t h = 0; h < H; h++) {
+            const int64_t to = ((r / K * H + h) * C + places - K + r % K) * size;
+            const float *from = qkv + r * 3 * D + D + h * size;
+            memcpy(keys + to, from, size * sizeof(float));
+            memcpy(values + to, from + D, size * sizeof(float));
+        }
+    const struct memory own = {keys, values, mask, places, C, 1, C};
+    attend_all(qkv, 3 * D, own, weights, out, R, K, H, D, (float)scale, threads);
+}
+
+/* Attention of one layer to the source: q [R][D] -> out [R][D]; keys and values [N][H][S][D / H], mask [N][S] or none. */
+void attend_source(const float *q, const float *keys, const float *values, const float *mask, float *weights,
+                   float *out, int64_t R, int64_t K, int64_t H, int64_t D, int64_t S, double scale, int threads)
+{
+    const struct memory source = {keys, values, mask, S, S, K, S};
+    attend_all(q, D, source, weights, out, R, K, H, D, (float)scale, threads);
 }
 
 static void add(float *restrict x, const float *restrict y, int64_t n)
@@ -154,7 +186,7 @@ static void add(float *restrict x, const float *restrict y, int64_t n)
 /*
  * x [R][D] goes through all layers in place. tensors [L][TENSORS]; source [L][2][N][H][S][D / H] and its mask [N][S] or
  * none; cache [L][2][N][H][C][D / H], whose first `places` are read, the last K of them written before, and its mask
- * [R][C] or none. room: R (D + max(F, 3 D)) + max(S, C) floats.
+ * [R][C] or none. room: R (D + max(F, 3 D) + max(S, C)) floats.
  */
 void transformer_step(float *x, const float *const *tensors, const float *source, const float *source_mask,
                       float *cache, const float *own_mask, float *room, int64_t N, int64_t K, int64_t S, int64_t C,
@@ -182,23 +214,13 @@ void transformer_step(float *x, const float *const *tensors, const float *source
 
         ENTER(OWN_NORM)
         LINEAR(entering, OWN, wide, D, 3 * D);
-        for (int64_t r = 0; r < R; r++)
-            for (int64_t h = 0; h < H; h++)
-                for (int64_t i = 0; i < size; i++) {
-                    const int64_t to = ((r / K * H + h) * C + places - K + r % K) * size + i;
-                    const int64_t from = r * 3 * D + h * size + i;
-                    keys[to] = wide[from + D];
-                    values[to] = wide[from + 2 * D];
-                }
-        const struct memory own = {keys, values, own_mask, places, C, 1, C};
-        attend_all(wide, 3 * D, own, weights, y, R, K, H, D, (float)scale);
+        attend_own(wide, keys, values, own_mask, weights, y, R, K, H, D, C, places, scale, threads);
         LINEAR(y, OWN_OUTPUT, wide, D, D);
         LEAVE(OWN_NORM, wide)
 
         ENTER(SOURCE_NORM)
         LINEAR(entering, SOURCE_QUERY, wide, D, D);
-        const struct memory read = {source_keys, source_values, source_mask, S, S, K, S};
-        attend_all(wide, D, read, weights, y, R, K, H, D, (float)scale);
+        attend_source(wide, source_keys, source_values, source_mask, weights, y, R, K, H, D, S, scale, threads);
         LINEAR(y, SOURCE_OUTPUT, wide, D, D);
         LEAVE(SOURCE_NORM, wide)
 

@@ -1,0 +1,92 @@
+"""saccade itself, as `saccade train` and `saccade translate` run it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bench.sides.turns import DROPOUT, RNN, SMOOTHING, TRANSFORMER, Job, Pair, Turn, decoding_turn, serve
+from saccade.data import Batches, Cursor, Example, pad
+from saccade.decode import beam_search, greedy_search
+from saccade.heap import keep_heap
+from saccade.models import RnnSettings, TransformerSettings, TranslationNet, translation_loss
+from saccade.models.translation_net import make_net
+from saccade.train import Task, TrainSettings
+from saccade.train.loop import make_optimizer, one_step
+
+_RNNS: dict[str, dict[str, Any]] = {
+    "rnn-fed": {"order": "luong", "input_feeding": True},
+    "rnn-luong": {"order": "luong"},
+    "rnn-bahdanau": {"order": "bahdanau"},
+}
+
+
+def make_model(job: Job) -> TranslationNet:
+    if job.model == "transformer":
+        settings = TransformerSettings.model_validate(
+            {"kind": "transformer", "tie": "all", "dropout": DROPOUT, **TRANSFORMER}
+        )
+    else:
+        settings = RnnSettings.model_validate({"kind": "rnn", "dropout": DROPOUT, **RNN, **_RNNS[job.model]})
+    return make_net(settings, source_size=job.vocabulary, target_size=job.vocabulary, joint=True)
+
+
+class _Training(Task[Any]):
+    """The batches and the loss of `saccade train`, and nothing else of it."""
+
+    unit = "tokens"
+
+    def __init__(self, net: TranslationNet, pairs: list[Pair], tokens: int) -> None:
+        self.net = net
+        self.translation_net = net
+        self._batches = Batches([Example(*pair) for pair in pairs], tokens=tokens, seed=0)
+
+    def batches(self, cursor: Cursor) -> Any:
+        return self._batches.stream(cursor)
+
+    def loss(self, batch: Any) -> tuple[torch.Tensor, int]:
+        return translation_loss(self.translation_net, batch, smoothing=SMOOTHING), batch.tokens
+
+    def validate(self) -> dict[str, float]:
+        raise NotImplementedError
+
+    def save_model(self, folder: Path) -> None:
+        raise NotImplementedError
+
+
+def make(job: Job, pairs: list[Pair]) -> Turn:
+    keep_heap()
+    net = make_model(job)
+    if job.task == "decode":
+        net.eval()
+        return decoding_turn(job, pairs, _searcher(job, net))
+    task = _Training(net, pairs, job.batch_tokens)
+    settings = TrainSettings(lr=1e-4, schedule="constant", warmup=0)
+    optimizer = make_optimizer(net, settings)
+    stream = task.batches(Cursor())
+
+    def turn() -> int:
+        done = 0
+        while done < job.turn_tokens:
+            batch, _ = next(stream)
+            done += one_step(task, [batch], optimizer, settings, step=1)[1]
+        return done
+
+    return turn
+
+
+def _searcher(job: Job, net: TranslationNet) -> Callable[[list[list[int]]], Any]:
+    def search(sources: list[list[int]]) -> Any:
+        with torch.inference_mode():
+            encoded = net.encode(pad(sources), torch.tensor([len(source) for source in sources]))
+            limits = [job.length] * len(sources)
+            if job.beam == 1:
+                return greedy_search(net.decoder, encoded, limits=limits)
+            return beam_search(net.decoder, encoded, beam=job.beam, limits=limits, alpha=1.0)
+
+    return search
+
+
+if __name__ == "__main__":
+    serve(make)
