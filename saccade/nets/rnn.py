@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.attention import Attended, Choice, Memory, State, padding_mask
 from saccade.nets._kernels.deferred import DeferredLinear
+from saccade.nets._kernels.project import project
 from saccade.nets.cells import Cell, cell_weights
 from saccade.nets.context import Context
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
@@ -141,7 +142,9 @@ class RnnDecoder(Decoder[RnnState]):
         taken = self._take_step(walk, walk.prepare(embedded), embedded, state, need_weights=need_weights)
         features = self._read_out(taken.read) if taken.features is None else taken.features
         weights = taken.attended.weights
-        return Step(self.output(features), taken.state, None if weights is None else weights[:, None])  # [B, 1, 1, S]
+        return Step(
+            project(features, self.output), taken.state, None if weights is None else weights[:, None]
+        )  # [B, 1, 1, S]
 
     def reorder(self, state: RnnState, index: Tensor) -> RnnState:
         hidden = tuple(part.index_select(1, index) for part in state.hidden)

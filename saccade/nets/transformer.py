@@ -19,6 +19,7 @@ from saccade.attention import (
     make_score,
     padding_mask,
 )
+from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.transformer_steps import (
@@ -227,7 +228,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         if isinstance(state, StepState):
             x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
             x, state, weights = step_through(x, state, need_weights=need_weights)
-            return Step(self.output(self.norm(x)), state, weights)
+            return Step(project(self.norm(x), self.output), state, weights)
         features, state, weights = self._read(tokens[:, None], state, need_weights=need_weights)
         return Step(self.output(features[:, 0]), state, None if weights is None else weights[:, :, :, 0])
 

@@ -1,8 +1,10 @@
 /*
  * The likeliest tokens of each row of logits, for best.py: log-softmax and top-k in one call, with nothing in between.
+ * For logits that lie row by row, [R][V], and for those that lie token by token, [V][R].
  */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "exponential.h"
 
@@ -27,23 +29,32 @@ static float sum_of_powers(const float *restrict x, int64_t n, float highest)
     return sum;
 }
 
-/* The `count` best of x[first .. V), the best first; of equals, the earlier first. */
-static void best_of_row(const float *x, float *values, int64_t *tokens, int64_t V, int64_t first, int64_t count)
+/* Put token v among the best, if it belongs there: the best first; of equals, the earlier first. */
+static void insert(float x, int64_t v, float *values, int64_t *tokens, int64_t count)
+{
+    if (!(x > values[count - 1]))
+        return;
+    int64_t place = count - 1;
+    for (; place > 0 && x > values[place - 1]; place--)
+        values[place] = values[place - 1], tokens[place] = tokens[place - 1];
+    values[place] = x, tokens[place] = v;
+}
+
+static void nothing_yet(float *values, int64_t *tokens, int64_t first, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         values[i] = -INFINITY, tokens[i] = first;
+}
+
+/* The `count` best of x[first .. V). */
+static void best_of_row(const float *x, float *values, int64_t *tokens, int64_t V, int64_t first, int64_t count)
+{
+    nothing_yet(values, tokens, first, count);
     for (int64_t from = first; from < V; from += BLOCK) {
         const int64_t to = from + BLOCK < V ? from + BLOCK : V;
-        if (!(highest_of(x + from, to - from) > values[count - 1]))
-            continue;
-        for (int64_t v = from; v < to; v++) {
-            if (!(x[v] > values[count - 1]))
-                continue;
-            int64_t place = count - 1;
-            for (; place > 0 && x[v] > values[place - 1]; place--)
-                values[place] = values[place - 1], tokens[place] = tokens[place - 1];
-            values[place] = x[v], tokens[place] = v;
-        }
+        if (highest_of(x + from, to - from) > values[count - 1])
+            for (int64_t v = from; v < to; v++)
+                insert(x[v], v, values, tokens, count);
     }
     const float highest = highest_of(x, V);
     const float normaliser = highest + logf(sum_of_powers(x, V, highest));
@@ -58,4 +69,64 @@ void best_tokens(const float *logits, float *values, int64_t *tokens, int64_t R,
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t row = 0; row < R; row++)
         best_of_row(logits + row * V, values + row * count, tokens + row * count, V, first, count);
+}
+
+/* So many rows go side by side through logits that lie token by token, and so many tokens at a time. */
+enum { LANES = 16, TOKENS = 32 };
+
+/* The best of n <= LANES neighbouring rows; x points to the first of them at token 0. The softmax is an online one. */
+static void best_of_lanes(const float *x, float *values, int64_t *tokens, int64_t n, int64_t R, int64_t V,
+                          int64_t first, int64_t count)
+{
+    float part[TOKENS][LANES] = {0}, highest[LANES], sum[LANES];
+    for (int64_t l = 0; l < LANES; l++)
+        highest[l] = -1e30f, sum[l] = 0;
+    for (int64_t l = 0; l < n; l++)
+        nothing_yet(values + l * count, tokens + l * count, first, count);
+
+    for (int64_t from = 0; from < V; from += TOKENS) {
+        const int64_t here = V - from < TOKENS ? V - from : TOKENS;
+        float top[LANES], fall[LANES];
+        for (int64_t t = 0; t < here; t++)
+            memcpy(part[t], x + (from + t) * R, n * sizeof(float));
+        memcpy(top, part[0], sizeof top);
+        for (int64_t t = 1; t < here; t++)
+#pragma omp simd
+            for (int64_t l = 0; l < LANES; l++)
+                top[l] = part[t][l] > top[l] ? part[t][l] : top[l];
+        for (int64_t l = 0; l < n; l++)
+            if (top[l] > values[l * count + count - 1])
+                for (int64_t t = from < first ? first - from : 0; t < here; t++)
+                    insert(part[t][l], from + t, values + l * count, tokens + l * count, count);
+#pragma omp simd
+        for (int64_t l = 0; l < LANES; l++) {
+            top[l] = top[l] > highest[l] ? top[l] : highest[l];
+            fall[l] = highest[l] - top[l];
+        }
+#pragma omp simd
+        for (int64_t l = 0; l < LANES; l++) {
+            sum[l] *= exponential(fall[l]);
+            highest[l] = top[l];
+        }
+        float more[LANES] = {0}; /* not straight into the sum, which would lose digits */
+        for (int64_t t = 0; t < here; t++)
+#pragma omp simd
+            for (int64_t l = 0; l < LANES; l++)
+                more[l] += exponential(part[t][l] - highest[l]);
+        for (int64_t l = 0; l < LANES; l++)
+            sum[l] += more[l];
+    }
+    for (int64_t l = 0; l < n; l++)
+        for (int64_t i = 0; i < count; i++)
+            values[l * count + i] -= highest[l] + logf(sum[l]);
+}
+
+/* logits [V][R] -> log probabilities and tokens [R][count]. */
+void best_tokens_by_token(const float *logits, float *values, int64_t *tokens, int64_t R, int64_t V, int64_t first,
+                          int64_t count, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t row = 0; row < R; row += LANES)
+        best_of_lanes(logits + row, values + row * count, tokens + row * count, R - row < LANES ? R - row : LANES, R, V,
+                      first, count);
 }

@@ -23,7 +23,10 @@ def best_tokens(logits: Tensor, count: int, *, first: int) -> tuple[Tensor, Tens
         return plain_best_tokens(logits, count, first=first)
     values = logits.new_empty(len(logits), count)
     tokens = torch.empty(len(logits), count, dtype=torch.long)
-    call(library.best_tokens, (logits.contiguous(), values, tokens), *logits.shape, first, count)
+    if logits.t().is_contiguous() and len(logits) > 1:  # what `project` gives for many rows
+        call(library.best_tokens_by_token, (logits, values, tokens), *logits.shape, first, count)
+    else:
+        call(library.best_tokens, (logits.contiguous(), values, tokens), *logits.shape, first, count)
     return values, tokens
 
 

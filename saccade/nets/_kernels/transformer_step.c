@@ -10,76 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "few_rows.h"
+
 /* The tensors of a layer, in the order of LayerWeights; a matrix or a norm is its weight and its bias. */
 enum { OWN_NORM, OWN = 2, OWN_OUTPUT = 4, SOURCE_NORM = 6, SOURCE_QUERY = 8, SOURCE_OUTPUT = 10, LAST_NORM = 12,
        INNER = 14, OUTER = 16, TENSORS = 18 };
-
-/* Below this many products, waking other threads takes longer than doing the work. */
-enum { SMALL = 1 << 18 };
-
-/* Four neighbouring outputs of a linear map: x is loaded once for the four. */
-static void four_outputs(const float *restrict x, const float *restrict w, float *restrict out, int64_t in)
-{
-    const float *w1 = w + in, *w2 = w1 + in, *w3 = w2 + in;
-    float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-    for (int64_t i = 0; i < in; i++) {
-        s0 += x[i] * w[i];
-        s1 += x[i] * w1[i];
-        s2 += x[i] * w2[i];
-        s3 += x[i] * w3[i];
-    }
-    out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;
-}
-
-static float dot(const float *restrict x, const float *restrict y, int64_t n)
-{
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
-/* The same for two rows: w is loaded once for both. */
-static void twice_four_outputs(const float *restrict x, const float *restrict y, const float *restrict w,
-                               float *restrict out_x, float *restrict out_y, int64_t in)
-{
-    const float *w1 = w + in, *w2 = w1 + in, *w3 = w2 + in;
-    float x0 = 0, x1 = 0, x2 = 0, x3 = 0, y0 = 0, y1 = 0, y2 = 0, y3 = 0;
-#pragma omp simd reduction(+ : x0, x1, x2, x3, y0, y1, y2, y3)
-    for (int64_t i = 0; i < in; i++) {
-        x0 += x[i] * w[i], y0 += y[i] * w[i];
-        x1 += x[i] * w1[i], y1 += y[i] * w1[i];
-        x2 += x[i] * w2[i], y2 += y[i] * w2[i];
-        x3 += x[i] * w3[i], y3 += y[i] * w3[i];
-    }
-    out_x[0] = x0, out_x[1] = x1, out_x[2] = x2, out_x[3] = x3;
-    out_y[0] = y0, out_y[1] = y1, out_y[2] = y2, out_y[3] = y3;
-}
-
-/* out[r][o] = w[o] . x[r] + b[o]. Four rows of w stay in the cache for all of x. */
-static void linear(const float *x, const float *w, const float *b, float *out, int64_t R, int64_t in, int64_t outputs,
-            int threads)
-{
-#pragma omp parallel for num_threads(threads) schedule(static) if (R * in * outputs > SMALL)
-    for (int64_t o = 0; o < outputs; o += 4) {
-        const float *here = w + o * in;
-        const int64_t left = outputs - o < 4 ? outputs - o : 4;
-        int64_t r = 0;
-        for (; r + 2 <= R && left == 4; r += 2)
-            twice_four_outputs(x + r * in, x + (r + 1) * in, here, out + r * outputs + o, out + (r + 1) * outputs + o,
-                               in);
-        for (; r < R && left == 4; r++)
-            four_outputs(x + r * in, here, out + r * outputs + o, in);
-        for (; r < R; r++)
-            for (int64_t i = 0; i < left; i++)
-                out[r * outputs + o + i] = dot(x + r * in, here + i * in, in);
-        for (r = 0; r < R; r++)
-            for (int64_t i = 0; i < left; i++)
-                out[r * outputs + o + i] += b[o + i];
-    }
-}
 
 /* out may be x. */
 static void norm(const float *x, const float *restrict w, const float *restrict b, float *out, int64_t R, int64_t D,

@@ -1,0 +1,30 @@
+"""The output layer of a decoder's step, in the way that suits the number of rows."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from saccade.native import call, library_for
+
+_SOURCE = Path(__file__).with_name("project.c")
+
+# Measured on two cores with a vocabulary of 10,000: up to here the loop is faster than the library's product.
+_FEW_ROWS = 8
+
+
+def project(features: Tensor, output: nn.Linear) -> Tensor:
+    """`output(features)` without a gradient: `[R, D]` -> `[R, V]`, perhaps laid out token by token, `[V, R]`.
+
+    A matrix product of a few dozen rows with a large matrix is up to 1.6 times as fast with the large one first.
+    """
+    if torch.is_grad_enabled() or features.dtype != output.weight.dtype:
+        return output(features)
+    library = library_for(features, _SOURCE) if features.dtype == torch.float32 else None
+    if len(features) <= _FEW_ROWS and library is not None:
+        logits = features.new_empty(len(features), output.out_features)
+        call(library.project, (features, output.weight, output.bias, logits), *features.shape, output.out_features)
+        return logits
+    if output.bias is None:
+        return torch.mm(output.weight, features.t()).t()
+    return torch.addmm(output.bias[:, None], output.weight, features.t()).t()
