@@ -90,15 +90,18 @@ def beam_search(
             if place < limit and not _is_done(ended[sentence], score, beam, best, limit, alpha)
         ]
         groups = torch.tensor(going, dtype=torch.long)
-        rows = (groups[:, None] * beam + where[groups] // size).flatten()
-        tokens = written[groups].flatten()
-        scores = scores[groups]
-        under_way = [under_way[group] for group in going]
+        some_leave = len(going) < len(under_way)
+        if some_leave:
+            where, written, scores = where[groups], written[groups], scores[groups]
+            under_way = [under_way[group] for group in going]
+        rows = (groups[:, None] * beam + where // size).flatten()
+        tokens = written.flatten()
         if under_way:
             state = decoder.reorder(step.state, rows)
-            rules, real = rules.select(rows), real[rows]
             history = torch.cat((history[rows], tokens[:, None]), dim=1)
             coverage = None if coverage is None else coverage[rows]
+            if some_leave:  # these are the same for all rows of a sentence
+                rules, real = rules.select(rows), real[rows]
     return [sorted(found, key=lambda hypothesis: -hypothesis.score)[:best] for found in ended]
 
 

@@ -32,7 +32,7 @@ _FIRST_PLACES = 16  # of a sequence, in the cache
 _SOURCE = Path(__file__).with_name("_kernels") / "transformer_step.c"
 
 # Up to so many rows go through all layers in one call. With more, torch's matrix products make up for the many calls.
-FEW_ROWS = 32
+FEW_ROWS = 64
 
 
 class Matrix(NamedTuple):
