@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import torch
+import torch.nn.functional as F
 
 from saccade.data import END, START
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
@@ -68,20 +69,16 @@ def beam_search(
         # what ends now, of the first K
         for group, rank in (ends & top.isfinite())[:, :beam].nonzero().tolist():
             row = group * beam + int(where[group, rank]) // size
-            log_prob = float(top[group, rank])
-            score = log_prob / length_penalty(place, alpha)
-            if coverage is not None:
-                score += float(coverage_penalty(coverage[row], real[row], beta))
-            ids = [*history[row].tolist(), END]
+            log_prob, ids = float(top[group, rank]), [*history[row].tolist(), END]
+            penalty = 0.0 if coverage is None else float(coverage_penalty(coverage[row], real[row], beta))
+            score = log_prob / length_penalty(place, alpha) + penalty
             ended[under_way[group]].append(Hypothesis(ids, score, log_prob))
         # what goes on: the first K that do not end
         scores, kept = top.masked_fill(ends, -torch.inf).topk(min(beam, top.shape[1]), dim=1)  # [N, K]
         where, written = where.gather(1, kept), written.gather(1, kept)
         if scores.shape[1] < beam:  # a vocabulary smaller than the beam
-            missing = beam - scores.shape[1]
-            scores = torch.nn.functional.pad(scores, (0, missing), value=-torch.inf)
-            where, written = (torch.nn.functional.pad(part, (0, missing)) for part in (where, written))
-
+            room = (0, beam - scores.shape[1])
+            scores, where, written = F.pad(scores, room, value=-torch.inf), F.pad(where, room), F.pad(written, room)
         going = [
             group
             for group, (sentence, limit, score) in enumerate(
