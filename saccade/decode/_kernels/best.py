@@ -32,6 +32,6 @@ def best_tokens(logits: Tensor, count: int, *, first: int) -> tuple[Tensor, Tens
 
 def plain_best_tokens(logits: Tensor, count: int, *, first: int) -> tuple[Tensor, Tensor]:
     """The same in torch's operations."""
-    log_probs = logits.float().log_softmax(-1)
-    values, tokens = log_probs[:, first:].topk(count)
-    return values, tokens + first
+    logits = logits.float()
+    values, tokens = logits[:, first:].topk(count)
+    return values - logits.logsumexp(-1, keepdim=True), tokens + first
