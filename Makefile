@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := .venv-peers
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench peers clean
 
 demo: $(READY)
 	$(BIN)/python examples/dates.py
@@ -25,6 +26,15 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m bench.attention
 
+# other toolkits, for bench.train and bench.decode to run beside
+peers: $(PEERS)/.ready
+
+$(PEERS)/.ready: bench/peers.txt bench/peers-alone.txt
+	test -d $(PEERS) || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/peers.txt
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r bench/peers-alone.txt
+	touch $(PEERS)/.ready
+
 # PIP_CONSTRAINT, not `-c`, so that isolated builds keep to the pinned versions as well
 $(READY): pyproject.toml constraints.txt
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -32,4 +42,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis dist build
+	rm -rf $(VENV) $(PEERS) .pytest_cache .ruff_cache .hypothesis dist build

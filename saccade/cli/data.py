@@ -1,10 +1,21 @@
-"""`saccade data`: Make a corpus with exact answers, the same from the same seed."""
+"""`saccade data`: Make a corpus with exact answers, or get a public one."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from saccade.data import DATE_LOCALES, NUMBER_LANGUAGES, Corpus, Dates, Numbers, expect_free, split_corpus, write_splits
+from saccade.data import (
+    DATE_LOCALES,
+    NUMBER_LANGUAGES,
+    SETS,
+    Corpus,
+    Dates,
+    Numbers,
+    expect_free,
+    get_public_set,
+    split_corpus,
+    write_splits,
+)
 
 # They are held in memory, to know what stood there before.
 _MOST_PAIRS = 10_000_000
@@ -53,6 +64,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         corpus.add_argument("--seed", type=int, default=0, metavar="N", help="another seed gives other pairs (0)")
         corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the TSV files go")
         corpus.add_argument("--overwrite", action="store_true", help="write over files that stand there already")
+
+    get = kinds.add_parser("get", help="get a public data set, from the network or from a folder, and check it")
+    get.add_argument("name", choices=SETS, metavar="SET", help=f"one of: {', '.join(SETS)}")
+    get.add_argument("--out", type=Path, metavar="DIR", help="where the files go (data/SET)")
+    get.add_argument("--from", dest="source", type=Path, metavar="DIR", help="a folder that has them, packed or not")
+    get.set_defaults(run=get_set)
+
+
+def get_set(chosen: argparse.Namespace) -> None:
+    """Get the files, and say where they are."""
+    out = Path("data", chosen.name) if chosen.out is None else chosen.out
+    paths = get_public_set(chosen.name, out, source=chosen.source, progress=lambda path: print(path, file=sys.stderr))
+    print(f"{out}: {len(paths)} files, as published")
 
 
 def _count(text: str) -> int:

@@ -5,6 +5,7 @@ from saccade.data.dates import DATE_LOCALES, Dates
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
+from saccade.data.public import SETS, get_public_set
 from saccade.data.vocabularies import (
     END,
     PAD,
@@ -25,6 +26,7 @@ __all__ = [
     "END",
     "NUMBER_LANGUAGES",
     "PAD",
+    "SETS",
     "START",
     "UNKNOWN",
     "Batch",
@@ -41,6 +43,7 @@ __all__ = [
     "VocabularySettings",
     "expect_free",
     "expect_full",
+    "get_public_set",
     "have_vocabularies",
     "learn_vocabularies",
     "load_vocabularies",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from saccade.data import Dates, Numbers, Pair, expect_full, read_aligned, read_table, split_corpus
+from saccade.data import SETS, Dates, Numbers, Pair, expect_full, read_aligned, read_table, split_corpus
 from saccade.errors import InputError
 from saccade.settings import Settings
 
@@ -118,8 +118,10 @@ def locate(pair: Pair, settings: DataSettings) -> str:
 def _read(files: Files, settings: DataSettings) -> list[Pair]:
     for path in (files.table, files.source, files.target):
         if path is not None and not Path(path).exists():
+            public = [name for name in SETS if Path("data", name) in Path(path).parents]
+            get = f" (saccade data get {public[0]} brings it)" if public else ""
             raise InputError(
-                f"{path}: no such file; say where yours are: data.train.source=FILE data.train.target=FILE,"
+                f"{path}: no such file{get}; say where yours are: data.train.source=FILE data.train.target=FILE,"
                 " or data.train=FILE for a table, and data.valid in the same way"
             )
     if files.table is not None:

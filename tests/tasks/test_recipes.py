@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from saccade.data import Dates, write_pairs
+from saccade.errors import InputError
 from saccade.models import RnnSettings, TransformerSettings
 from saccade.settings import Settings
 from saccade.tasks import TranslationRecipe, load_recipe, recipe_names, recipe_summary, recipe_text, start_training
@@ -31,8 +32,11 @@ def test_it_runs(name: str, tmp_path: Path) -> None:
     """Three steps of it, with a smaller net; what it says of data and vocabulary stays."""
     write_pairs(tmp_path / "pairs.tsv", [Dates(2).pair(n) for n in range(120)])
     settings = ["train.steps=3", "model.dim=8", "train.tensorboard=false", "data.hold_out=5"]
-    if load_recipe(name).data.make is None:
-        settings += [f"data.train={tmp_path / 'pairs.tsv'}", "vocabulary.size=300"]
+    recipe = load_recipe(name)
+    if recipe.model.kind == "rnn":
+        settings.append("model.embedding=8")
+    if recipe.data.make is None:
+        settings += [f"data.train={tmp_path / 'pairs.tsv'}", "data.valid=null", "vocabulary.size=300"]
     else:
         settings.append("data.pairs=150")
     figures = start_training(load_recipe(name, settings), tmp_path / "run", Silent())
@@ -77,3 +81,11 @@ def test_the_recipes_for_ones_own_files_show_every_setting(name: str, model: typ
         "label_smoothing",
         "validate_every",
     }
+
+
+def test_who_lacks_a_public_set_is_told_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        InputError, match=r"data/multi30k/train\.en: no such file \(saccade data get multi30k brings it\)"
+    ):
+        start_training(load_recipe("multi30k-rnn"), tmp_path / "run", Silent())
