@@ -10,14 +10,12 @@ from joeynmt.search import search as joey_search  # pyright: ignore[reportMissin
 from joeynmt.vocabulary import Vocabulary  # pyright: ignore[reportMissingImports]
 from torch import nn
 
+from bench.sides.joeynmt_config import rnn, transformer
 from bench.sides.turns import (
-    DROPOUT,
     END,
     PAD,
-    RNN,
     SMOOTHING,
     START,
-    TRANSFORMER,
     Job,
     Pair,
     Turn,
@@ -27,27 +25,6 @@ from bench.sides.turns import (
     serve,
     training_turn,
 )
-
-
-def _transformer() -> dict[str, Any]:
-    part = {
-        "type": "transformer",
-        "num_layers": TRANSFORMER["layers"],
-        "num_heads": TRANSFORMER["heads"],
-        "embeddings": {"embedding_dim": TRANSFORMER["dim"], "scale": True},
-        "hidden_size": TRANSFORMER["dim"],
-        "ff_size": TRANSFORMER["feed_forward"],
-        "dropout": DROPOUT,
-        "layer_norm": "pre",
-    }
-    return {"tied_embeddings": True, "tied_softmax": True, "encoder": part, "decoder": part}
-
-
-def _rnn() -> dict[str, Any]:
-    part = {"rnn_type": "gru", "embeddings": {"embedding_dim": RNN["embedding"]}, "dropout": DROPOUT, "num_layers": 1}
-    encoder = {**part, "type": "recurrent", "hidden_size": RNN["dim"] // 2, "bidirectional": True}
-    decoder = {**part, "type": "recurrent", "hidden_size": RNN["dim"], "attention": "bahdanau", "input_feeding": True}
-    return {"encoder": encoder, "decoder": {**decoder, "hidden_dropout": DROPOUT, "init_hidden": "bridge"}}
 
 
 def _vocabulary(size: int) -> Vocabulary:
@@ -77,7 +54,7 @@ def _batch(sources: list[list[int]], targets: list[list[int]] | None) -> Batch:
 
 def make(job: Job, pairs: list[Pair]) -> Turn:
     vocabulary = _vocabulary(job.vocabulary)
-    model = build_model(_transformer() if job.model == "transformer" else _rnn(), vocabulary, vocabulary)
+    model = build_model(transformer() if job.model == "transformer" else rnn(), vocabulary, vocabulary)
     if job.task == "decode":
         model.eval()
         beam = job.beam if job.beam > 1 else 0

@@ -3,6 +3,7 @@
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
@@ -12,7 +13,7 @@ from saccade.cli.translate import add_search_arguments, search_of
 from saccade.data import Pair, read_aligned, read_table
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.metrics import score_translations
+from saccade.metrics import LengthScores, Score, score_by_length, score_translations
 from saccade.models import load
 
 
@@ -23,6 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", type=Path, metavar="FILE", help="or both in a TSV or JSON lines file")
     parser.add_argument("--source-column", default="source", metavar="NAME", help="of the table (source)")
     parser.add_argument("--target-column", default="target", metavar="NAME", help="of the table (target)")
+    parser.add_argument(
+        "--by-length",
+        type=int,
+        metavar="N",
+        help="score short and long sentences apart, too: in steps of N words of source",
+    )
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the translations there, too")
     add_search_arguments(parser)
@@ -32,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """Translate, score, and print each figure with its signature."""
     speak_utf8()
+    if chosen.by_length is not None and chosen.by_length < 1:
+        raise InputError(f"--by-length: found {chosen.by_length}, wanted at least 1")
     pairs = read_test_set(chosen)
     translator = load(chosen.model)
     for number, pair in enumerate(pairs, start=1):
@@ -48,14 +57,30 @@ def run(chosen: argparse.Namespace) -> None:
     outputs = [translation.text for translation in translations]
     if chosen.output is not None:
         write_file(chosen.output, "".join(f"{output}\n" for output in outputs).encode())
-    scores = score_translations(outputs, [pair.target for pair in pairs])
-    if chosen.json:
-        figures = {name: score._asdict() for name, score in scores.items()}
-        print(json.dumps({"sentences": len(pairs), **figures}))
-        return
-    print(f"{len(pairs)} sentences")
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    scores = score_translations(outputs, references)
+    width = chosen.by_length
+    lengths = [] if width is None else score_by_length(sources, outputs, references, width=width)
+    (print_json if chosen.json else print_lines)(len(pairs), scores, lengths)
+
+
+def print_json(sentences: int, scores: dict[str, Score], lengths: list[LengthScores]) -> None:
+    figures: dict[str, Any] = {"sentences": sentences} | {name: score._asdict() for name, score in scores.items()}
+    if lengths:
+        figures["by_length"] = [
+            {"words": [fewest, most], "sentences": count} | {name: score.value for name, score in found.items()}
+            for fewest, most, count, found in lengths
+        ]
+    print(json.dumps(figures))
+
+
+def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthScores]) -> None:
+    print(f"{sentences} sentences")
     for name, score in scores.items():
         print(f"{name:<10} {score.value:6.2f}  {score.signature}")
+    for fewest, most, count, found in lengths:
+        figures = "  ".join(f"{name} {score.value:6.2f}" for name, score in found.items())
+        print(f"{fewest:>3} to {most:>3} words: {count:>5} sentences  {figures}")
 
 
 def read_test_set(chosen: argparse.Namespace) -> list[Pair]:

@@ -1,5 +1,5 @@
 """How good outputs are."""
 
-from saccade.metrics.text import Score, score_translations
+from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
 
-__all__ = ["Score", "score_translations"]
+__all__ = ["LengthScores", "Score", "score_by_length", "score_translations"]

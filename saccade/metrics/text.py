@@ -37,3 +37,37 @@ def score_translations(outputs: Sequence[str], references: Sequence[str]) -> dic
     right = sum(output == reference for output, reference in zip(outputs, references, strict=True))
     scores["exact"] = Score(100 * right / len(outputs), "equal strings")
     return scores
+
+
+class LengthScores(NamedTuple):
+    """The figures of the sentences whose sources have so many words."""
+
+    fewest: int
+    most: int
+    sentences: int
+    scores: dict[str, Score]
+
+
+def score_by_length(
+    sources: Sequence[str], outputs: Sequence[str], references: Sequence[str], *, width: int
+) -> list[LengthScores]:
+    """`score_translations` for short and long sentences apart: 1 to `width` words of source, and so on.
+
+    Bahdanau 2015 shows by it what attention is for. Lengths that no sentence has are left out.
+    """
+    if len(sources) != len(outputs):
+        raise ValueError(f"sources: found {len(sources)}, wanted {len(outputs)}, one for each output")
+    if width < 1:
+        raise ValueError(f"width: found {width}, wanted at least 1")
+    groups: dict[int, list[int]] = {}
+    for place, source in enumerate(sources):
+        groups.setdefault(max(len(source.split()) - 1, 0) // width, []).append(place)
+    return [
+        LengthScores(
+            number * width + 1,
+            (number + 1) * width,
+            len(places),
+            score_translations([outputs[place] for place in places], [references[place] for place in places]),
+        )
+        for number, places in sorted(groups.items())
+    ]

@@ -82,7 +82,8 @@ def test_evaluating(run: Path, tmp_path: Path) -> None:
     (tmp_path / "reference").write_text("".join(f"{pair.target}\n" for pair in pairs))
     files = ["--source", str(tmp_path / "source"), "--reference", str(tmp_path / "reference")]
     output = tmp_path / "output"
-    result = saccade("evaluate", str(run / "model"), *files, "--json", "--beam", "1", "--output", str(output))
+    options = ["--json", "--beam", "1", "--by-length", "2", "--output", str(output)]
+    result = saccade("evaluate", str(run / "model"), *files, *options)
     assert result.returncode == 0, result.stderr
     figures = json.loads(result.stdout)
     assert figures["sentences"] == 12
@@ -90,8 +91,12 @@ def test_evaluating(run: Path, tmp_path: Path) -> None:
     assert "case:lc" in figures["bleu_lower"]["signature"]
     assert figures["chrf"]["value"] >= 0
     assert len(output.read_text().splitlines()) == 12
-    shown = saccade("evaluate", str(run / "model"), "--table", str(tmp_path / "test.tsv"), "--beam", "1")
-    assert shown.stdout.decode().startswith("12 sentences\nbleu ")
+    assert sum(group["sentences"] for group in figures["by_length"]) == 12
+    assert figures["by_length"][0].keys() == {"words", "sentences", "bleu", "bleu_lower", "chrf", "exact"}
+    table = ["--table", str(tmp_path / "test.tsv"), "--beam", "1", "--by-length", "100"]
+    shown = saccade("evaluate", str(run / "model"), *table).stdout.decode()
+    assert shown.startswith("12 sentences\nbleu ")
+    assert "  1 to 100 words:    12 sentences  bleu " in shown
 
 
 def test_recipes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,6 +210,7 @@ def test_bad_translations(
     [
         (["--source", "a"], "wanted either --source and --reference, or --table"),
         (["--table", "{0}/nowhere.tsv"], "nowhere.tsv cannot be read"),
+        (["--table", "{0}/nowhere.tsv", "--by-length", "0"], "--by-length: found 0, wanted at least 1"),
         (["--table", "{0}/recipe.yaml"], "no column source"),
     ],
 )

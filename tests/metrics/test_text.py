@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from saccade.metrics import score_translations
+from saccade.metrics import score_by_length, score_translations
 
 REFERENCES = ["The house is small .", "A man walks over the street.", "Two dogs play in the snow."]
 OUTPUTS = ["the house is small.", "A man walks across the street.", "Two dogs play in the snow."]
@@ -41,3 +41,16 @@ def test_outputs_and_references_belong_together() -> None:
         score_translations(OUTPUTS[:2], REFERENCES)
     with pytest.raises(ValueError, match="found none"):
         score_translations([], [])
+
+
+def test_short_and_long_sentences_are_scored_apart() -> None:
+    sources = ["one two three", "one", "one two three four", "one two three four five six seven", ""]
+    outputs, references = ["a b c d", "b", "c", "d e f g", "e"], ["a b c d", "b", "x", "d e f y", "e"]
+    groups = score_by_length(sources, outputs, references, width=3)
+    assert [(group.fewest, group.most, group.sentences) for group in groups] == [(1, 3, 3), (4, 6, 1), (7, 9, 1)]
+    assert groups[0].scores == score_translations(["a b c d", "b", "e"], ["a b c d", "b", "e"])
+    assert [group.scores["exact"].value for group in groups] == [100, 0, 0]
+    with pytest.raises(ValueError, match="sources: found 5, wanted 4"):
+        score_by_length(sources, outputs[:4], references[:4], width=3)
+    with pytest.raises(ValueError, match="width: found 0"):
+        score_by_length(sources, outputs, references, width=0)

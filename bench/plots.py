@@ -1,0 +1,113 @@
+"""The pictures of docs/, from the JSON lines of the benchmarks: `python -m bench.plots speed|lengths|quality FILE ...`.
+
+speed    train.jsonl decode.jsonl        docs/speed.svg, how many times as fast saccade is
+lengths  NAME=evaluation.json ...        docs/bleu-by-length.svg, from `saccade evaluate --by-length N --json`
+quality  quality.jsonl                   docs/quality-by-time.svg
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from saccade.errors import InputError
+
+DOCS = Path(__file__).parent.parent / "docs"
+# Okabe and Ito's colours, which people see apart however they see colours
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("picture", choices=PICTURES)
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    chosen = parser.parse_args()
+    mpl.rcParams.update(
+        {"svg.hashsalt": "saccade", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+    )
+    path = PICTURES[chosen.picture](chosen.files)
+    print(path)
+
+
+def speed(files: list[str]) -> Path:
+    """One bar for each peer in each case: how many times its rate saccade's is."""
+    cases = [case for file in files for case in read_json_lines(file)]
+    bars = [(_title(case), name, ratio) for case in cases for name, ratio in case["times_as_fast"].items()]
+    bars = [(case, name, ratio) for case, name, ratio in bars if name != "saccade"]
+    names = list(dict.fromkeys(name for _, name, _ in bars))
+    figure, axes = plt.subplots(figsize=(7, 0.22 * len(bars) + 0.9), layout="constrained")
+    labels = [case if place == 0 or bars[place - 1][0] != case else "" for place, (case, _, _) in enumerate(bars)]
+    for name in names:
+        places = [place for place, bar in enumerate(bars) if bar[1] == name]
+        colour = COLOURS[names.index(name) % len(COLOURS)]
+        axes.barh(places, [bars[place][2] for place in places], color=colour, label=name, height=0.75)
+    for place, (_, _, ratio) in enumerate(bars):
+        axes.text(ratio, place, f" {ratio:.1f}", va="center", fontsize=7)
+    axes.set_yticks(range(len(bars)), labels)
+    axes.invert_yaxis()
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_xlabel("times as fast as the peer (medians of turns in one run)")
+    figure.legend(frameon=False, loc="outside upper center", ncols=3)
+    return save(figure, "speed.svg")
+
+
+def _title(case: dict[str, Any]) -> str:
+    return f"{'training' if 'tokens' in case['unit'] else 'decoding'}: {case['case']}"
+
+
+def lengths(files: list[str]) -> Path:
+    """BLEU against the length of the source, one line for each model."""
+    figure, axes = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    for colour, file in zip(COLOURS, files, strict=False):
+        name, _, path = file.partition("=")
+        if not path:
+            raise InputError(f"{file}: wanted NAME=FILE")
+        groups = json.loads(Path(path).read_text())["by_length"]
+        middles = [sum(group["words"]) / 2 for group in groups]
+        axes.plot(middles, [group["bleu_lower"] for group in groups], marker="o", color=colour, label=name)
+        ticks = [f"{group['words'][0]}-{group['words'][1]}\nn={group['sentences']}" for group in groups]
+        axes.set_xticks(middles, ticks)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("words of the source")
+    axes.set_ylabel("BLEU, lower-cased")
+    axes.legend(frameon=False)
+    return save(figure, "bleu-by-length.svg")
+
+
+def quality(files: list[str]) -> Path:
+    """Validation BLEU against minutes, one line for each side."""
+    points = [point for file in files for point in read_json_lines(file)]
+    figure, axes = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    for colour, side in zip(COLOURS, dict.fromkeys(point["side"] for point in points), strict=False):
+        _line(axes, [point for point in points if point["side"] == side], colour, side)
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("minutes, one core each")
+    axes.set_ylabel("validation BLEU, greedy")
+    axes.legend(frameon=False)
+    return save(figure, "quality-by-time.svg")
+
+
+def _line(axes: Axes, points: list[dict[str, Any]], colour: str, label: str) -> None:
+    minutes, bleu = [point["minutes"] for point in points], [point["bleu"] for point in points]
+    axes.plot(minutes, bleu, marker=".", color=colour, label=label)
+
+
+def read_json_lines(file: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(file).read_text().splitlines()]
+
+
+def save(figure: Any, name: str) -> Path:
+    DOCS.mkdir(exist_ok=True)
+    figure.savefig(DOCS / name, metadata={"Date": None})
+    return DOCS / name
+
+
+PICTURES = {"speed": speed, "lengths": lengths, "quality": quality}
+
+if __name__ == "__main__":
+    main()
