@@ -43,16 +43,8 @@ class Case(NamedTuple):
 class Runner:
     """A side that is under way."""
 
-    def __init__(self, side: Side, job: dict[str, Any]) -> None:
-        python = sys.executable if side.module == "saccade" else str(PEERS)
-        self.process = subprocess.Popen(  # noqa: S603
-            [python, "-m", f"bench.sides.{side.module}", json.dumps(job)],
-            cwd=ROOT,
-            env=os.environ | (HEAP_KEPT if side.heap_kept else {}),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
         self._read_until("ready")
 
     def turn(self) -> dict[str, float]:
@@ -76,12 +68,20 @@ class Runner:
 
 @contextmanager
 def running(side: Side, job: dict[str, Any]) -> Iterator[Runner]:
-    runner = Runner(side, job)
-    try:
-        yield runner
-    finally:
-        runner.process.kill()
-        runner.process.wait()
+    """A side, from its start until it is no longer needed."""
+    python = sys.executable if side.module == "saccade" else str(PEERS)
+    with subprocess.Popen(  # noqa: S603
+        [python, "-m", f"bench.sides.{side.module}", json.dumps(job)],
+        cwd=ROOT,
+        env=os.environ | (HEAP_KEPT if side.heap_kept else {}),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        try:
+            yield Runner(process)
+        finally:
+            process.kill()
 
 
 def race(case: Case, *, turns: int) -> dict[str, Any]:

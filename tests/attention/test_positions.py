@@ -111,3 +111,20 @@ def test_positions_tell_attention_the_order() -> None:
     torch.testing.assert_close(context(items[:, order], items[:, order]), context(items, items))
     layer = Sinusoidal(DIM)
     assert not torch.allclose(context(layer(items[:, order]), items[:, order]), context(layer(items), items))
+
+
+def test_positions_that_were_kept_are_those_that_are_computed() -> None:
+    """First asked for without a gradient, then with one; token by token, then at once; beyond what is kept."""
+    layer, turned = Sinusoidal(6), Rotary(6)
+    with torch.inference_mode():
+        pieces = [layer(torch.zeros(1, 1, 6), start=start) for start in range(70)]
+        turned(torch.ones(1, 1, 6), start=69)
+    x = torch.zeros(1, 70, 6, requires_grad=True)
+    whole = layer(x)
+    torch.testing.assert_close(torch.cat(pieces, dim=1), whole, rtol=0, atol=0)
+    torch.testing.assert_close(whole[0], sinusoids(torch.arange(70), 6), rtol=0, atol=0)
+    (whole.sum() + turned(x).sum()).backward()
+    far = layer(torch.zeros(1, 3, 6), start=50_000)
+    torch.testing.assert_close(far[0], sinusoids(torch.arange(50_000, 50_003), 6))
+    half = layer(torch.zeros(1, 3, 6, dtype=torch.float64))
+    torch.testing.assert_close(half[0], sinusoids(torch.arange(3, dtype=torch.float64), 6), rtol=0, atol=0)
