@@ -68,6 +68,12 @@ def step_of(run: Path) -> int:
     return max((record["step"] for record in read_journal(path)), default=0) if path.exists() else 0
 
 
+def wait_for_step(run: Path, step: int) -> None:
+    deadline = time.monotonic() + 60
+    while step_of(run) < step and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def without_times(run: Path) -> list[dict[str, object]]:
     records = read_journal(run / "metrics.jsonl")
     return [{name: value for name, value in record.items() if name not in {"seconds", "rate"}} for record in records]
@@ -79,6 +85,8 @@ def test_ten_kills_change_nothing(recipe: list[str], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "saccade.cli.main", "train", *recipe, "--run", str(undisturbed)]
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603
 
+    steps = without_times(undisturbed)[-1]["step"]
+    assert isinstance(steps, int)
     chance = random.Random()  # noqa: S311 - at other moments in each run of this test
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", NURSERY, *recipe, "--run", str(disturbed)],
@@ -94,7 +102,9 @@ def test_ten_kills_change_nothing(recipe: list[str], tmp_path: Path) -> None:
             nursery.stdin.flush()
             child = told(nursery, "child")
             if len(killed_at_steps) < 10:
-                time.sleep(chance.uniform(0.0, 1.0))
+                # sometimes before it has done anything, mostly after it got on by a few steps, however busy the machine
+                wait_for_step(disturbed, min(step_of(disturbed) + chance.choice([0, 2, 4, 6, 8]), steps))
+                time.sleep(chance.uniform(0.0, 0.3))
                 with contextlib.suppress(ProcessLookupError):  # it was done before that: try again
                     os.kill(child, signal.SIGKILL)
                     killed_at_steps.append(step_of(disturbed))
