@@ -4,6 +4,15 @@
 /* Below SMALL products, waking other threads takes longer than doing the work. */
 enum { SMALL = 1 << 18, CHUNK = 32 };
 
+static float dot(const float *restrict x, const float *restrict y, int64_t n)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
 /* Four neighbouring outputs of a linear map: x is loaded once for the four. */
 static void four_outputs(const float *restrict x, const float *restrict w, float *restrict out, int64_t in)
 {
@@ -17,15 +26,6 @@ static void four_outputs(const float *restrict x, const float *restrict w, float
         s3 += x[i] * w3[i];
     }
     out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;
-}
-
-static float dot(const float *restrict x, const float *restrict y, int64_t n)
-{
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
 }
 
 /* The same for two rows: w is loaded once for both. */
@@ -69,8 +69,8 @@ static void some_outputs(const float *x, const float *w, const float *b, float *
 }
 
 /* out[r][o] = w[o] . x[r] + b[o]; b may be missing. */
-static void linear(const float *x, const float *w, const float *b, float *out, int64_t R, int64_t in, int64_t outputs,
-            int threads)
+static void linear(const float *x, const float *w, const float *b, float *out, int64_t R, int64_t in,
+                   int64_t outputs, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static) if (R * in * outputs > SMALL)
     for (int64_t o = 0; o < outputs; o += CHUNK)

@@ -39,9 +39,9 @@ class Forced(NamedTuple):
     choice: Choice | None = None  # the draws of hard attention, [B, T], for its extra loss
 
 
-def spread(sources: int, copies: int) -> Tensor:
+def spread(sources: int, copies: int, device: torch.device | None = None) -> Tensor:
     """Each number below `sources`, `copies` times in a row."""
-    return torch.arange(sources).repeat_interleave(copies)
+    return torch.arange(sources, device=device).repeat_interleave(copies)
 
 
 class Decoder(nn.Module, ABC, Generic[StateT]):

@@ -133,7 +133,7 @@ class RnnDecoder(Decoder[RnnState]):
         state = RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), feed)
         if copies == 1:
             return state
-        copied = self.reorder(state, spread(len(encoded.states), copies))
+        copied = self.reorder(state, spread(len(encoded.states), copies, encoded.states.device))
         return copied._replace(memory=state.memory, copies=copies) if self.context.shares_memory else copied
 
     def step(self, tokens: Tensor, state: RnnState, *, need_weights: bool = False) -> Step[RnnState]:
@@ -141,10 +141,8 @@ class RnnDecoder(Decoder[RnnState]):
         walk = _Walk(self.rnn, self.between_layers, given=self.embedding.embedding_dim)
         taken = self._take_step(walk, walk.prepare(embedded), embedded, state, need_weights=need_weights)
         features = self._read_out(taken.read) if taken.features is None else taken.features
-        weights = taken.attended.weights
-        return Step(
-            project(features, self.output), taken.state, None if weights is None else weights[:, None]
-        )  # [B, 1, 1, S]
+        logits, weights = project(features, self.output), taken.attended.weights  # [B, V], [B, 1, S]
+        return Step(logits, taken.state, None if weights is None else weights[:, None])
 
     def reorder(self, state: RnnState, index: Tensor) -> RnnState:
         hidden = tuple(part.index_select(1, index) for part in state.hidden)
@@ -272,4 +270,5 @@ class _Walk:
 def _memory_of(index: Tensor, state: RnnState) -> Memory:
     """The memory for the sequences `index`; while no source has gone, those that share it need no copy."""
     kept = index.view(-1, state.copies)[:, 0] // state.copies
-    return state.memory if kept.equal(torch.arange(len(state.memory.key))) else state.memory.select(kept)
+    all_stay = kept.equal(torch.arange(len(state.memory.key), device=index.device))
+    return state.memory if all_stay else state.memory.select(kept)

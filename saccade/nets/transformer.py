@@ -216,7 +216,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         if self._goes_the_short_way():
             return self._start_steps(encoded, copies)
         state = self._start(encoded)
-        return state if copies == 1 else self.reorder(state, spread(len(encoded.states), copies))
+        return state if copies == 1 else self.reorder(state, spread(len(encoded.states), copies, encoded.states.device))
 
     def _start(self, encoded: Encoded) -> TransformerState:
         source = tuple(layer.cross_attention.remember(encoded.states, mask=encoded.mask) for layer in self._layers())

@@ -8,9 +8,9 @@ gradient is wanted; the tests hold the two together. What makes it fast:
 - The cache is allocated ahead, for all layers in one tensor, and written in place.
 - Sequences that belong to one sentence, the beams of a search, ask its source together as so many queries. Nothing of
   the source is ever copied for them.
-- A few sequences go through all layers in one call of a C loop, where calling operations would take most of the time.
 - They share one cache of all that any of them wrote, and a mask says which of it is whose. To reorder beams is to
   reorder that mask; keys and values stay where they are.
+- A few sequences go through all layers in one call of a C loop, where calling operations would take most of the time.
 
 Letters: `N` sentences, `K` sequences of each, `S` source items, `C` places of the cache, `D` dim, `L` layers,
 `H` heads, `d` the size of a head.
@@ -95,7 +95,7 @@ class StackWeights(NamedTuple):
     layers: tuple[LayerWeights, ...]
     pre_norm: bool
     scale: float  # of the dot products
-    addresses: Tensor  # [L, 18], where the tensors of the layers lie, for the native loop
+    addresses: Tensor | None  # [L, 18], where the tensors of the layers lie, for the native loop if there is one
 
 
 class StepState(NamedTuple):
@@ -112,7 +112,7 @@ class StepState(NamedTuple):
     def reorder(self, rows: Tensor) -> "StepState":
         """The state of the sequences `rows` `[n * K]`, those of a sentence side by side."""
         kept = rows.view(-1, self.copies)[:, 0] // self.copies  # [n], the sentences that stay
-        all_stay = kept.equal(torch.arange(self.cache.shape[2]))
+        all_stay = kept.equal(torch.arange(self.cache.shape[2], device=rows.device))
         own_mask = self.own_mask
         if own_mask is not None:
             own_mask = own_mask.flatten(0, 2).index_select(0, rows).view(-1, 1, self.copies, own_mask.shape[-1])
@@ -128,11 +128,15 @@ class StepState(NamedTuple):
 
 def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) -> StackWeights:
     """The weights of a stack. They must not change, nor move, while they are used."""
-    addresses = [
-        [tensor.data_ptr() for part in layer if isinstance(part, (Norm, Matrix)) for tensor in part[:2]]
-        for layer in layers
-    ]
-    return StackWeights(layers, pre_norm, scale, torch.tensor(addresses))
+    addresses = None
+    if NativeLoops.for_tensor(layers[0].own.weight) is not None:
+        addresses = torch.tensor(
+            [
+                [tensor.data_ptr() for part in layer if isinstance(part, (Norm, Matrix)) for tensor in part[:2]]
+                for layer in layers
+            ]
+        )
+    return StackWeights(layers, pre_norm, scale, addresses)
 
 
 def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads: int, copies: int) -> StepState:
@@ -142,7 +146,8 @@ def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads
     projected = cross(encoded.states).view(sentences, items, layers, 2, heads, dim // heads)
     source_mask = None
     if not bool(encoded.mask.all()):
-        source_mask = torch.zeros(encoded.mask.shape).masked_fill_(~encoded.mask, -torch.inf)[:, None]
+        nothing = encoded.states.new_zeros(encoded.mask.shape)
+        source_mask = nothing.masked_fill_(~encoded.mask, -torch.inf)[:, None]
     places = _FIRST_PLACES * copies
     return StepState(
         weights,
@@ -163,7 +168,7 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
     state = _with_room(state)
     if state.own_mask is not None:  # what is written now can be seen by whoever writes it
         here = slice(state.length * state.copies, (state.length + 1) * state.copies)
-        state.own_mask[..., here] = torch.full((state.copies, state.copies), -torch.inf).fill_diagonal_(0)
+        state.own_mask[..., here] = x.new_full((state.copies, state.copies), -torch.inf).fill_diagonal_(0)
     native = None if need_weights else NativeLoops.for_tensor(x)
     loops = TorchLoops(keeps_weights=need_weights) if native is None else native
     if native is not None and len(x) <= FEW_ROWS and isinstance(state.weights.layers[0].bend, nn.ReLU):

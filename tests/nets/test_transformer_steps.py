@@ -84,6 +84,19 @@ def test_copies_go_their_own_ways(name: str, few_rows: int, monkeypatch: pytest.
             together, apart = net.decoder.reorder(one.state, index), net.decoder.reorder(other.state, index)
 
 
+@pytest.mark.parametrize("name", SHORT)
+def test_the_short_way_in_double_precision(name: str) -> None:
+    """Where no loop goes, and padding and beams have masks."""
+    net, batch = small_net(name).double(), small_batch(LENGTHS)
+    with torch.no_grad():
+        wanted = net.decoder.output(net(batch).features)
+        state = net.decoder.start(net.encode(batch.source, batch.source_lengths), copies=2)
+        for t in range(3):
+            step = net.decoder.step(batch.previous[:, t].repeat_interleave(2), state)
+            state = step.state
+            torch.testing.assert_close(step.logits, wanted[:, t].repeat_interleave(2, dim=0))
+
+
 @pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("rows", [1, 2, 3, 8, 9, 40])
 @pytest.mark.parametrize("bias", [False, True])
