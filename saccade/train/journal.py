@@ -14,11 +14,13 @@ from saccade.files import read_file, write_file
 
 
 class Journal:
-    """Lines with their step. On resuming, those after the checkpoint are dropped: they will be written again."""
+    """Lines with their step. On resuming, those that will be written again are dropped: all after the checkpoint,
+    and the finished model's, so that a training killed while it finishes, or run again once done, leaves one."""
 
     def __init__(self, path: Path, *, step: int) -> None:
         self.path = path
-        kept = [record for record in read_journal(path) if record["step"] <= step] if path.exists() else []
+        records = read_journal(path) if path.exists() else []
+        kept = [record for record in records if record["step"] <= step and "model" not in record]
         write_file(path, "".join(f"{json.dumps(record)}\n" for record in kept).encode())
 
     def write(self, record: dict[str, Any]) -> None:
