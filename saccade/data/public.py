@@ -77,6 +77,8 @@ def _take(path: Path) -> tuple[str, bytes]:
     packed = path.with_name(path.name + ".gz")
     if not path.is_file() and packed.is_file():
         return str(packed), _unpack(read_file(packed), str(packed))
+    if not path.exists():
+        raise InputError(f"{path}: no such file, nor {packed.name}; name the folder that has the set with --from DIR")
     return str(path), read_file(path)
 
 

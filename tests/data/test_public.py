@@ -80,7 +80,7 @@ def test_what_is_not_the_file_is_refused(served: Path, tmp_path: Path, monkeypat
     file.unlink()
     with pytest.raises(InputError, match=r"train\.en\.gz: cannot be fetched .*404.*--from DIR"):
         get_public_set("small", tmp_path / "here")
-    with pytest.raises(InputError, match=r"train\.en cannot be read"):
+    with pytest.raises(InputError, match=r"train\.en: no such file, nor train\.en\.gz; name the folder"):
         get_public_set("small", tmp_path / "here", source=served)
     assert not (tmp_path / "here").exists()
 
