@@ -5,19 +5,25 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 
-.PHONY: demo test lint format bench peers clean
+.PHONY: demo test lint format bench peers browser clean
 
 demo: $(READY)
 	$(BIN)/python examples/dates.py
 
 # two tests at a time with one thread each: small nets gain nothing from a second thread
-test: lint
+test: lint browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
+
+# pages are tested in a real one; without it, and without the right to install it, those tests are skipped and say so
+browser:
+	@command -v chromium > /dev/null || \
+	    { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; } || \
+	    echo "no chromium on this machine: browser tests will be skipped"
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

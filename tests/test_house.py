@@ -97,7 +97,24 @@ def test_the_wheel_has_what_runs(tmp_path: Path) -> None:
         assert str(source.relative_to(ROOT)) in names
     assert "saccade/py.typed" in names
     assert "saccade/recipes/dates.yaml" in names
+    assert "saccade/look/page.js" in names
     assert not [name for name in names if name.startswith(("tests", "bench", "examples"))]
+
+
+def test_an_install_from_the_wheel_can_write_a_page(tmp_path: Path) -> None:
+    """In a folder of its own, with the source out of sight."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)  # noqa: S603
+    (wheel,) = tmp_path.glob("*.whl")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path / "there")]
+    subprocess.run([*install, str(wheel)], check=True, capture_output=True)  # noqa: S603
+    code = (
+        "import sys; sys.path.insert(0, 'there'); import saccade, pathlib; from saccade.look import *;"
+        "assert 'there' in saccade.__file__, saccade.__file__;"
+        "save_page(pathlib.Path('page.html'), [Panel('x', [AttentionMap(['a'], ['b'], [[1.0]])])])"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)  # noqa: S603
+    assert "export default" in (tmp_path / "page.html").read_text()
 
 
 def readme_example() -> tuple[str, str]:

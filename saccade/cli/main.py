@@ -15,6 +15,8 @@ COMMANDS = {
     "train": "train a model as a recipe says, or go on with a training that was broken off",
     "translate": "translate a file, or what comes in on a pipe",
     "evaluate": "translate a test set and score the result",
+    "look": "show what a model looks at: in the terminal, as a figure, as a page",
+    "align": "link the words of sentence pairs, and score the links",
     "recipe": "list, show and copy the recipes of the package",
     "data": "make a corpus with exact answers",
 }

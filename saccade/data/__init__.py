@@ -20,6 +20,7 @@ from saccade.data.vocabularies import (
     load_vocabularies,
     save_vocabularies,
 )
+from saccade.data.words import merge_to_words
 
 __all__ = [
     "DATE_LOCALES",
@@ -48,6 +49,7 @@ __all__ = [
     "learn_vocabularies",
     "load_vocabularies",
     "make_batch",
+    "merge_to_words",
     "pad",
     "read_aligned",
     "read_table",

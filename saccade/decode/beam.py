@@ -8,9 +8,11 @@ from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from saccade.data import END, START
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
+from saccade.decode.trace import UNTRACED, Trace
 from saccade.nets import Decoder, Encoded, spread
 
 StateT = TypeVar("StateT")
@@ -27,6 +29,7 @@ def beam_search(
     prefixes: Sequence[Sequence[int]] | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
+    trace: Trace = UNTRACED,
 ) -> list[list[Hypothesis]]:
     """The `best` outputs that are found for each sentence, the best first.
 
@@ -38,6 +41,7 @@ def beam_search(
     prefixes  for each sentence, the tokens that it has to begin with
     alpha     the length penalty: above 0, longer outputs are favoured
     beta      the coverage penalty: above 0, outputs that looked at the whole source are favoured
+    trace     where to write down what was tried
     """
     rules = make_rules(limits, prefixes)
     # one row for each beam; all but the first of a sentence begin as impossible, or they would all be the same
@@ -54,6 +58,7 @@ def beam_search(
     ended: list[list[Hypothesis]] = [[] for _ in limits]
     under_way = list(range(len(limits)))  # the sentence of each group of rows
     place = 0
+    trace.begin(len(limits), beam)
     while under_way:
         step = decoder.step(tokens, state, need_weights=coverage is not None)
         log_probs, next_tokens = rules.best(step.logits, place, 2 * beam)  # [N * K, C], more cannot be of use
@@ -73,12 +78,10 @@ def beam_search(
             penalty = 0.0 if coverage is None else float(coverage_penalty(coverage[row], real[row], beta))
             score = log_prob / length_penalty(place, alpha) + penalty
             ended[under_way[group]].append(Hypothesis(ids, score, log_prob))
+            trace.end(row, END, log_prob, score)
         # what goes on: the first K that do not end
         scores, kept = top.masked_fill(ends, -torch.inf).topk(min(beam, top.shape[1]), dim=1)  # [N, K]
-        where, written = where.gather(1, kept), written.gather(1, kept)
-        if scores.shape[1] < beam:  # a vocabulary smaller than the beam
-            room = (0, beam - scores.shape[1])
-            scores, where, written = F.pad(scores, room, value=-torch.inf), F.pad(where, room), F.pad(written, room)
+        scores, where, written = _fill(beam, scores, where.gather(1, kept), written.gather(1, kept))
         going = [
             group
             for group, (sentence, limit, score) in enumerate(
@@ -93,6 +96,7 @@ def beam_search(
             under_way = [under_way[group] for group in going]
         rows = (groups[:, None] * beam + where // size).flatten()
         tokens = written.flatten()
+        trace.go_on(rows, tokens, scores.flatten())
         if under_way:
             state = decoder.reorder(step.state, rows)
             history = torch.cat((history[rows], tokens[:, None]), dim=1)
@@ -100,6 +104,14 @@ def beam_search(
             if some_leave:  # these are the same for all rows of a sentence
                 rules, real = rules.select(rows), real[rows]
     return [sorted(found, key=lambda hypothesis: -hypothesis.score)[:best] for found in ended]
+
+
+def _fill(beam: int, scores: Tensor, where: Tensor, written: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """All three `[N, K]`, where a vocabulary smaller than the beam leaves fewer: the rest is impossible."""
+    if scores.shape[1] == beam:
+        return scores, where, written
+    room = (0, beam - scores.shape[1])
+    return F.pad(scores, room, value=-torch.inf), F.pad(where, room), F.pad(written, room)
 
 
 def _is_done(ended: list[Hypothesis], best_under_way: float, beam: int, best: int, limit: int, alpha: float) -> bool:

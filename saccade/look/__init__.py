@@ -1,5 +1,40 @@
-"""Attention maps as pictures."""
+"""Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
-from saccade.look.terminal import draw_text
+from saccade.look.figure import draw_figure, figure_bytes, save_figure
+from saccade.look.from_models import maps_of
+from saccade.look.links import JOINS, METHODS, as_pharaoh, join_links, links
+from saccade.look.maps import KINDS, AttentionMap, Grid, Kind
+from saccade.look.notebook import widget
+from saccade.look.page import Panel, as_frame, as_page, page_data, save_page
+from saccade.look.rollout import rollout
+from saccade.look.saving import load_map, save_map
+from saccade.look.subwords import merge_subwords
+from saccade.look.terminal import draw, draw_text
 
-__all__ = ["draw_text"]
+__all__ = [
+    "JOINS",
+    "KINDS",
+    "METHODS",
+    "AttentionMap",
+    "Grid",
+    "Kind",
+    "Panel",
+    "as_frame",
+    "as_page",
+    "as_pharaoh",
+    "draw",
+    "draw_figure",
+    "draw_text",
+    "figure_bytes",
+    "join_links",
+    "links",
+    "load_map",
+    "maps_of",
+    "merge_subwords",
+    "page_data",
+    "rollout",
+    "save_figure",
+    "save_map",
+    "save_page",
+    "widget",
+]

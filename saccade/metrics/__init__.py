@@ -1,5 +1,15 @@
 """How good outputs are."""
 
+from saccade.metrics.alignment import AlignmentScore, Gold, read_links, score_alignments
 from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
 
-__all__ = ["LengthScores", "Score", "score_by_length", "score_translations"]
+__all__ = [
+    "AlignmentScore",
+    "Gold",
+    "LengthScores",
+    "Score",
+    "read_links",
+    "score_alignments",
+    "score_by_length",
+    "score_translations",
+]

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from saccade.models.reading import Reading
+from saccade.models.search import Search, TreeNode
 from saccade.models.settings import RnnSettings, TransformerSettings, TranslatorSettings, expect_joint_if_tied
 from saccade.models.translation_net import TranslationNet, make_net, translation_loss
-from saccade.models.translator import Search, Translation, Translator
+from saccade.models.translator import Translation, Translator
 
 
 def load(folder: str | Path) -> Translator:
@@ -13,6 +15,7 @@ def load(folder: str | Path) -> Translator:
 
 
 __all__ = [
+    "Reading",
     "RnnSettings",
     "Search",
     "TransformerSettings",
@@ -20,6 +23,7 @@ __all__ = [
     "TranslationNet",
     "Translator",
     "TranslatorSettings",
+    "TreeNode",
     "expect_joint_if_tied",
     "load",
     "make_net",

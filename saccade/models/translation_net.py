@@ -31,8 +31,8 @@ class TranslationNet(nn.Module):
         self.decoder: Decoder = decoder  # pyright: ignore[reportMissingTypeArgument] - any state will do
         self.longest = longest
 
-    def encode(self, source: Tensor, lengths: Tensor) -> Encoded:
-        return self.encoder(source, lengths)
+    def encode(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
+        return self.encoder(source, lengths, need_weights=need_weights)
 
     def forward(self, batch: Batch, *, need_weights: bool = False) -> Forced:
         """The decoder's features for the batch's own targets."""

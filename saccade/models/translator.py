@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +13,21 @@ from numpy.typing import NDArray
 
 from saccade.data import (
     END,
-    Example,
     Tokens,
     Vocabularies,
     load_vocabularies,
-    make_batch,
     pad,
     save_vocabularies,
 )
-from saccade.decode import Hypothesis, beam_search, greedy_search, length_penalty, sample
+from saccade.decode import UNTRACED, Hypothesis, Trace, beam_search, greedy_search, length_penalty, sample
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.heap import keep_heap
 from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.reading import Reading, read_along
+from saccade.models.search import Search, TreeNode, expect, read_search
 from saccade.models.settings import TranslatorSettings
 from saccade.models.translation_net import TranslationNet, make_net
-from saccade.models.words import merge_to_words
 from saccade.settings import check_settings, read_yaml, write_yaml
 
 
@@ -42,6 +41,7 @@ class Translation:
     target_words: list[str]  # `</s>` last
     attention: NDArray[np.float32] | None = None  # [layers, heads, target words, source words]
     alternatives: list["Translation"] = field(default_factory=list)  # the next best, if they were asked for
+    reading: Reading | None = None  # all that was looked at, with the attention
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists and numbers; the attention is the mean over layers and heads."""
@@ -49,44 +49,6 @@ class Translation:
         record = {"text": self.text, "score": round(self.score, 4), "source_words": self.source_words}
         record |= {"target_words": self.target_words, "attention": attention}
         return record | {"alternatives": [other.as_json() for other in self.alternatives]}
-
-
-@dataclass(frozen=True)
-class Search:
-    """How to find a translation. A beam of 1 is greedy search."""
-
-    beam: int = 5
-    nbest: int = 1  # how many translations of each sentence
-    length_penalty: float = 1.0  # 0 ranks by the log probability alone, and so favours short ones
-    coverage_penalty: float = 0.0  # above 0 favours those that looked at every word
-    sampling: bool = False  # draw instead of search
-    temperature: float = 1.0
-    top_k: int | None = None
-    top_p: float = 1.0
-    seed: int = 0  # of the draws
-
-    def __post_init__(self) -> None:
-        _expect("beam", self.beam, 1 <= self.beam <= 1000, "1 to 1000")
-        _expect("nbest", self.nbest, self.nbest >= 1, "at least 1")
-        if not self.sampling:
-            _expect("nbest", self.nbest, self.nbest <= self.beam, f"at most beam, {self.beam}")
-        if not self.sampling:
-            for name, value, usual in (
-                ("temperature", self.temperature, 1.0),
-                ("top_k", self.top_k, None),
-                ("top_p", self.top_p, 1.0),
-            ):
-                _expect(name, value, value == usual, "sampling with it, which was not asked for")
-        _expect("length_penalty", self.length_penalty, 0 <= self.length_penalty <= 10, "0 to 10")
-        _expect("coverage_penalty", self.coverage_penalty, 0 <= self.coverage_penalty <= 10, "0 to 10")
-        _expect("temperature", self.temperature, 0 < self.temperature <= 100, "above 0, up to 100")
-        _expect("top_k", self.top_k, self.top_k is None or self.top_k >= 1, "at least 1")
-        _expect("top_p", self.top_p, 0 < self.top_p <= 1, "above 0, up to 1")
-
-
-def _expect(name: str, found: object, fits: bool, wanted: str) -> None:  # noqa: FBT001
-    if not fits:
-        raise InputError(f"{name}: found {found}, wanted {wanted}")
 
 
 class Translator:
@@ -138,13 +100,8 @@ class Translator:
         progress   called with the number of sentences done since the last call
         search     the fields of `Search`, such as beam=5, nbest=3, length_penalty=1.0, sampling=True
         """
-        unknown = [name for name in search if name not in Search.__dataclass_fields__]
-        if unknown:
-            raise InputError(
-                f"{', '.join(unknown)}: no such option; there are {', '.join(Search.__dataclass_fields__)}"
-            )
-        how = Search(**search)
-        _expect("batch", batch, batch >= 1, "at least 1")
+        how = read_search(search)
+        expect("batch", batch, batch >= 1, "at least 1")
         if isinstance(sentences, str):
             raise InputError("sentences: found one text, wanted a list of them; write [text]")
         if not all(isinstance(text, str) for text in (*sentences, *(prefixes or ()))):
@@ -167,6 +124,22 @@ class Translator:
                 progress(len(places))
         return results
 
+    def search_tree(self, sentence: str, **search: Any) -> list[TreeNode]:
+        """What a beam search for this sentence tries: all that it keeps from step to step, and all that ends."""
+        how = read_search(search)
+        if how.sampling:
+            raise InputError("sampling: draws have no tree of hypotheses; leave it out, and name a beam")
+        source = self.read(sentence, "the sentence")
+        if len(source.ids) == 1:
+            return []
+        trace = Trace()
+        with self._evaluating():
+            self._search([source], [[]], [sentence], how, trace)
+        write = self.vocabularies.target.piece
+        return [
+            TreeNode(branch.parent, write(branch.token), branch.log_prob, branch.score) for branch in trace.branches[0]
+        ]
+
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
         """Without dropout and gradients, whatever the net is doing otherwise."""
@@ -188,11 +161,50 @@ class Translator:
             )
         return tokens
 
+    def force(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        batch: int = 64,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Reading]:
+        """Follow given translations word by word: how likely each is, and all that was looked at on the way."""
+        if len(sources) != len(targets):
+            raise InputError(f"targets: found {len(targets)}, wanted {len(sources)}, one for each source")
+        expect("batch", batch, batch >= 1, "at least 1")
+        read = [self.read(text, f"sentence {number}") for number, text in enumerate(sources, start=1)]
+        written = [self.read_target(text, f"sentence {number}") for number, text in enumerate(targets, start=1)]
+        order = sorted(range(len(read)), key=lambda place: (len(read[place].ids), len(written[place].ids)))
+        readings: dict[int, Reading] = {}
+        for first in range(0, len(order), batch):
+            places = order[first : first + batch]
+            with self._evaluating():
+                found = read_along(self.net, [read[place] for place in places], [written[place] for place in places])
+            readings |= dict(zip(places, found, strict=True))
+            if progress is not None:
+                progress(len(places))
+        return [readings[place] for place in range(len(read))]
+
+    def read_target(self, text: str, where: str) -> Tokens:
+        """The tokens of a given translation; too many of them are refused."""
+        tokens = self.vocabularies.target.encode(text)
+        if len(tokens.ids) > self.net.longest:
+            raise InputError(
+                f"{where}: a target of {len(tokens.ids)} tokens; this model writes at most {self.net.longest}"
+            )
+        return tokens
+
     def _prefix(self, text: str) -> list[int]:
         return [number for number in self.vocabularies.target.encode(text).ids if number != END]
 
     def _search(
-        self, sources: list[Tokens], prefixes: list[list[int]], texts: list[str], how: Search
+        self,
+        sources: list[Tokens],
+        prefixes: list[list[int]],
+        texts: list[str],
+        how: Search,
+        trace: Trace = UNTRACED,
     ) -> list[list[Hypothesis]]:
         limits = [min(3 * len(source.ids) + 20, self.net.longest) for source in sources]
         repeat = how.nbest if how.sampling else 1
@@ -212,7 +224,7 @@ class Translator:
                 top_p=how.top_p,
             )
             return [drawn[first : first + repeat] for first in range(0, len(drawn), repeat)]
-        if how.beam == 1 and not how.coverage_penalty:
+        if how.beam == 1 and not how.coverage_penalty and trace is UNTRACED:
             found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
             alpha = (
                 how.length_penalty
@@ -227,43 +239,35 @@ class Translator:
             prefixes=prefixes,
             alpha=how.length_penalty,
             beta=how.coverage_penalty,
+            trace=trace,
         )
 
     def _describe(self, sources: list[Tokens], found: list[list[Hypothesis]], *, attention: bool) -> list[Translation]:
         """Hypotheses as text, the best of each sentence first with the others as its alternatives."""
         flat = [(source, hypothesis) for source, group in zip(sources, found, strict=True) for hypothesis in group]
-        maps: list[NDArray[np.float32] | None] = [None] * len(flat)
+        written = [self.vocabularies.target.decode(hypothesis.ids) for _, hypothesis in flat]
+        readings: Sequence[Reading | None] = [None] * len(flat)
         if attention:
-            maps = self.attention_of([source for source, _ in flat], [hypothesis.ids for _, hypothesis in flat])
-        described: list[Translation] = []
-        for (source, hypothesis), weights in zip(flat, maps, strict=True):
-            text, target = self.vocabularies.target.decode(hypothesis.ids)
-            described.append(Translation(text, hypothesis.score, source.words, target.words, weights))
+            # once more through the decoder, all places at once, so that a search need not carry weights along
+            with self._evaluating():
+                readings = read_along(self.net, [source for source, _ in flat], [target for _, target in written])
+        described = [
+            Translation(
+                text,
+                hypothesis.score,
+                source.words,
+                target.words,
+                None if reading is None else reading.cross,
+                reading=reading,
+            )
+            for (source, hypothesis), (text, target), reading in zip(flat, written, readings, strict=True)
+        ]
         results: list[Translation] = []
         for group in found:
             best, *others = described[: len(group)]
             del described[: len(group)]
-            results.append(
-                Translation(best.text, best.score, best.source_words, best.target_words, best.attention, others)
-            )
+            results.append(replace(best, alternatives=others))
         return results
-
-    def attention_of(self, sources: list[Tokens], targets: list[list[int]]) -> list[NDArray[np.float32] | None]:
-        """What is looked at while each target is written, for words: `[layers, heads, target words, source words]`.
-
-        The targets go through the decoder once more, all at once, so that a search need not carry weights along.
-        """
-        batch = make_batch([Example(source.ids, ids) for source, ids in zip(sources, targets, strict=True)])
-        with self._evaluating():
-            weights = self.net(batch, need_weights=True).weights  # [B, L, H, T, S]
-        if weights is None:
-            return [None] * len(sources)
-        maps: list[NDArray[np.float32] | None] = []
-        for row, (source, ids) in enumerate(zip(sources, targets, strict=True)):
-            word_of = self.vocabularies.target.decode(ids)[1].word_of
-            real = weights[row, :, :, : len(ids), : len(source.ids)].float().numpy()
-            maps.append(merge_to_words(real, word_of, source.word_of, words=len(source.words)))
-        return maps
 
 
 def _chances(seed: int, text: str, number: int, count: int) -> list[float]:

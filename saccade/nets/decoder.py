@@ -18,6 +18,7 @@ class Encoded(NamedTuple):
     states: Tensor  # [B, S, D]
     mask: Tensor  # [B, 1, S], the states that are real
     final: tuple[Tensor, ...] = ()  # [B, D] each: what a recurrent encoder ends with
+    weights: Tensor | None = None  # [B, L, H, S, S], what the source saw of itself, if asked for and there
 
 
 StateT = TypeVar("StateT")
@@ -37,6 +38,7 @@ class Forced(NamedTuple):
     features: Tensor  # [B, T, D]; `decoder.output` makes logits of them
     weights: Tensor | None  # [B, L, H, T, S], if they were asked for and there are any
     choice: Choice | None = None  # the draws of hard attention, [B, T], for its extra loss
+    own_weights: Tensor | None = None  # [B, L, H, T, T], what the target saw of itself, likewise
 
 
 def spread(sources: int, copies: int, device: torch.device | None = None) -> Tensor:

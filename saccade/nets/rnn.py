@@ -48,7 +48,7 @@ class RnnEncoder(nn.Module):
             bidirectional=two_directions,
         )
 
-    def forward(self, source: Tensor, lengths: Tensor) -> Encoded:
+    def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         embedded = self.dropout(self.embedding(source))  # [B, S, E]
         packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
         output, final = self.rnn(packed)

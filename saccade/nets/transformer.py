@@ -125,9 +125,11 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(shape)
         self.around_attention, self.around_feed_forward = Residual(shape), Residual(shape)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = self.around_attention.leave(x, self.attention(self.around_attention.enter(x), mask=mask).context)
-        return self.around_feed_forward.leave(x, self.feed_forward(self.around_feed_forward.enter(x)))
+    def forward(self, x: Tensor, mask: Tensor, *, need_weights: bool) -> tuple[Tensor, Tensor | None]:
+        attended = self.attention(self.around_attention.enter(x), mask=mask, need_weights=need_weights)
+        x = self.around_attention.leave(x, attended.context)
+        x = self.around_feed_forward.leave(x, self.feed_forward(self.around_feed_forward.enter(x)))
+        return x, attended.weights
 
 
 class TransformerEncoder(nn.Module):
@@ -139,12 +141,20 @@ class TransformerEncoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(layers))
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
 
-    def forward(self, source: Tensor, lengths: Tensor) -> Encoded:
+    def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         mask = padding_mask(lengths, size=source.shape[1])
         x = self.tokens(source)
+        weights: list[Tensor] = []
         for layer in self.layers:
-            x = layer(x, mask)
-        return Encoded(self.norm(x), mask)
+            x, seen = layer(x, mask, need_weights=need_weights)
+            if seen is not None:
+                weights.append(seen)  # [B, H, S, S]
+        return Encoded(self.norm(x), mask, weights=_stacked(weights))
+
+
+def _stacked(weights: list[Tensor]) -> Tensor | None:
+    """Those of all layers, `[B, L, ...]`, if there are any."""
+    return torch.stack(weights, dim=1) if weights else None
 
 
 class DecoderLayer(nn.Module):
@@ -160,17 +170,21 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self, x: Tensor, source: Memory, before: Memory | None, *, need_weights: bool
-    ) -> tuple[Tensor, Memory, Attended]:
-        """Read `x` `[B, T, D]` after what is remembered in `before`; gives that memory with `x` added."""
+    ) -> tuple[Tensor, Memory, Attended, Attended]:
+        """Read `x` `[B, T, D]` after what is remembered in `before`; gives that memory with `x` added.
+
+        Last come what was seen of the target itself, and of the source.
+        """
         query = self.around_attention.enter(x)
         memory = self.attention.remember(query, before=before)
         # one query alone, the last, may look at everything
-        x = self.around_attention.leave(x, self.attention.recall(query, memory, causal=x.shape[1] > 1).context)
+        own = self.attention.recall(query, memory, causal=x.shape[1] > 1, need_weights=need_weights)
+        x = self.around_attention.leave(x, own.context)
         query = self.around_cross_attention.enter(x)
         attended = self.cross_attention.recall(query, source, need_weights=need_weights)
         x = self.around_cross_attention.leave(x, attended.context)
         x = self.around_feed_forward.leave(x, self.feed_forward(self.around_feed_forward.enter(x)))
-        return x, memory, attended
+        return x, memory, own, attended
 
     def weights(self) -> LayerWeights:
         """What the short way needs of this layer."""
@@ -229,7 +243,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
             x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
             x, state, weights = step_through(x, state, need_weights=need_weights)
             return Step(project(self.norm(x), self.output), state, weights)
-        features, state, weights = self._read(tokens[:, None], state, need_weights=need_weights)
+        features, state, weights, _ = self._read(tokens[:, None], state, need_weights=need_weights)
         return Step(self.output(features[:, 0]), state, None if weights is None else weights[:, :, :, 0])
 
     def reorder(self, state: TransformerState | StepState, index: Tensor) -> TransformerState | StepState:
@@ -240,23 +254,25 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         return TransformerState(source, target, state.length)
 
     def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
-        features, _, weights = self._read(previous, self._start(encoded), need_weights=need_weights)
-        return Forced(features, weights)
+        features, _, weights, own = self._read(previous, self._start(encoded), need_weights=need_weights)
+        return Forced(features, weights, own_weights=own)
 
     def _read(
         self, tokens: Tensor, state: TransformerState, *, need_weights: bool
-    ) -> tuple[Tensor, TransformerState, Tensor | None]:
-        """Read tokens `[B, T]` after those before: features `[B, T, D]`, weights `[B, L, H, T, S]`."""
+    ) -> tuple[Tensor, TransformerState, Tensor | None, Tensor | None]:
+        """Read tokens `[B, T]` after those before: features `[B, T, D]`, weights `[B, L, H, T, S]` and of their own."""
         x = self.tokens(tokens, start=state.length)
         memories: list[Memory] = []
         weights: list[Tensor] = []
+        own_weights: list[Tensor] = []
         for layer, source, before in zip(self._layers(), state.source, state.target, strict=True):
-            x, memory, attended = layer(x, source, before, need_weights=need_weights)
+            x, memory, own, attended = layer(x, source, before, need_weights=need_weights)
             memories.append(memory)
-            if attended.weights is not None:
+            if attended.weights is not None and own.weights is not None:
                 weights.append(attended.weights)  # [B, H, T, S]
+                own_weights.append(own.weights)  # [B, H, T, T and what was before]
         state = TransformerState(state.source, tuple(memories), state.length + tokens.shape[1])
-        return self.norm(x), state, torch.stack(weights, dim=1) if weights else None
+        return self.norm(x), state, _stacked(weights), _stacked(own_weights)
 
     def _goes_the_short_way(self) -> bool:
         attentions = (attention for layer in self._layers() for attention in (layer.attention, layer.cross_attention))

@@ -15,7 +15,8 @@ from saccade.files import read_file, write_file
 
 class Journal:
     """Lines with their step. On resuming, those that will be written again are dropped: all after the checkpoint,
-    and the finished model's, so that a training killed while it finishes, or run again once done, leaves one."""
+    and the finished model's, so that a training killed while it finishes, or run again once done, leaves one.
+    """
 
     def __init__(self, path: Path, *, step: int) -> None:
         self.path = path

@@ -11,10 +11,9 @@ import pytest
 import torch
 
 import saccade
-from saccade.data import Dates, Vocabularies, VocabularySettings, learn_vocabularies
+from saccade.data import Dates, Vocabularies, VocabularySettings, learn_vocabularies, merge_to_words
 from saccade.errors import InputError
 from saccade.models import RnnSettings, TransformerSettings, Translation, Translator, TranslatorSettings
-from saccade.models.words import merge_to_words
 
 PAIRS = [Dates(1).pair(index) for index in range(300)]
 SOURCES = [pair.source for pair in PAIRS[:64]]
@@ -116,7 +115,7 @@ def test_attention_is_that_of_the_words_own_tokens() -> None:
     translator = make("rnn", "characters")
     source = translator.read("9 mai 2026", "x")
     ids = translator.vocabularies.target.encode("2026-05-09").ids
-    (found,) = translator.attention_of([source], [ids])
+    found = translator.force(["9 mai 2026"], ["2026-05-09"])[0].cross
     assert translator.net.training  # it was told to learn, and still shows what it does without dropout
     encoded = translator.net.eval().encode(torch.tensor([source.ids]), torch.tensor([len(source.ids)]))
     forced = translator.net.decoder(encoded, torch.tensor([[2, *ids[:-1]]]), need_weights=True)

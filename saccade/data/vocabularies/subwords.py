@@ -72,5 +72,8 @@ class Subwords(Vocabulary):
             words[-1].append(number)
         return [(self._pieces.decode(word), word) for word in words]
 
+    def piece(self, number: int) -> str:
+        return self._pieces.id_to_piece(number)
+
     def text(self, ids: list[int]) -> str:
         return self._pieces.decode(ids)

@@ -40,6 +40,10 @@ class Vocabulary(ABC):
     def text(self, ids: list[int]) -> str:
         """What these numbers write."""
 
+    def piece(self, number: int) -> str:
+        """One number by itself, as pictures show it."""
+        return SPECIAL[number] if number < len(SPECIAL) else self.text([number])
+
     @abstractmethod
     def save(self, path: Path) -> None:
         """Write the vocabulary's own file."""

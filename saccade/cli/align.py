@@ -1,0 +1,103 @@
+"""`saccade align`: Link the words of sentence pairs, by what a model looks at while it follows them."""
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from saccade.cli.parser import count, speak_utf8
+from saccade.data import Pair, read_aligned, read_table
+from saccade.errors import InputError
+from saccade.files import write_file
+from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links, maps_of
+from saccade.metrics import read_links, score_alignments
+from saccade.models import load
+
+Links = list[tuple[int, int]]
+
+# Pairs whose maps are in memory at a time.
+_CHUNK_BATCHES = 16
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="sentences, one a line, words between spaces")
+    parser.add_argument("--target", type=Path, metavar="FILE", help="their translations, one a line")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="or both in a TSV or JSON lines file")
+    parser.add_argument("--source-column", default="source", metavar="NAME", help="of the table (source)")
+    parser.add_argument("--target-column", default="target", metavar="NAME", help="of the table (target)")
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="right links, i-j sure and ipj possible: score ours")
+    parser.add_argument("--reverse", type=Path, metavar="MODEL", help="a model of the other direction, to join with")
+    parser.add_argument("--join", choices=JOINS, default="grow-diag", help="how, with --reverse (grow-diag)")
+    parser.add_argument("--method", choices=METHODS, default="argmax", help="how weights become links (argmax)")
+    parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
+    parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
+    parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the links there")
+    parser.add_argument("--json", action="store_true", help="with --gold: the figures as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Print a line of links i-j for each pair; with --gold, print how good they are instead."""
+    speak_utf8()
+    pairs = _read_pairs(chosen)
+    gold = None if chosen.gold is None else read_links(chosen.gold)
+    if gold is not None and len(gold) != len(pairs):
+        raise InputError(f"{chosen.gold} has {len(gold)} lines, wanted {len(pairs)}, one for each pair")
+    if gold is None and chosen.json:
+        raise InputError("--json: it is for the figures, and there are none without --gold FILE")
+    found = _align(chosen.model, pairs, chosen)
+    if chosen.reverse is not None:
+        turned = _align(chosen.reverse, [Pair(pair.target, pair.source) for pair in pairs], chosen)
+        backward = [[(source, target) for target, source in line] for line in turned]
+        found = [join_links(one, other, chosen.join) for one, other in zip(found, backward, strict=True)]
+    lines = "".join(f"{as_pharaoh(line)}\n" for line in found)
+    if chosen.output is not None:
+        write_file(chosen.output, lines.encode())
+    if gold is not None:
+        score = score_alignments(found, gold)
+        figures = {name: round(value, 2) for name, value in score._asdict().items()}
+        print(
+            json.dumps(figures)
+            if chosen.json
+            else "\n".join(f"{name:<10} {value:6.2f}" for name, value in figures.items())
+        )
+    elif chosen.output is None:
+        print(lines, end="")
+
+
+def _read_pairs(chosen: argparse.Namespace) -> list[Pair]:
+    if chosen.table is not None and chosen.source is None and chosen.target is None:
+        return read_table(chosen.table, source=chosen.source_column, target=chosen.target_column)
+    if chosen.table is None and chosen.source is not None and chosen.target is not None:
+        return read_aligned(chosen.source, chosen.target)
+    raise InputError("align: wanted either --source and --target, or --table")
+
+
+def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[Links]:
+    translator = load(folder)
+    for number, pair in enumerate(pairs, start=1):
+        translator.read(pair.source, f"pair {number}, source")
+        translator.read_target(pair.target, f"pair {number}, target")
+    layer, head = (None if number is None else number - 1 for number in (chosen.layer, chosen.head))
+    size = chosen.batch * _CHUNK_BATCHES
+    found: list[Links] = []
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("aligning", total=len(pairs))
+        for first in range(0, len(pairs), size):
+            part = pairs[first : first + size]
+            readings = translator.force(
+                [pair.source for pair in part],
+                [pair.target for pair in part],
+                batch=chosen.batch,
+                progress=lambda done: progress.advance(bar, done),
+            )
+            for reading in readings:
+                if reading.cross is None:
+                    raise InputError(f"{folder}: this model looks at nothing; it has no attention to align by")
+                found.append(links(maps_of(reading)[0], chosen.method, layer=layer, head=head))
+    return found

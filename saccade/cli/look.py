@@ -1,0 +1,110 @@
+"""`saccade look`: Show what a model looks at for each word that it writes."""
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from saccade.cli.parser import count, speak_utf8
+from saccade.errors import InputError
+from saccade.look import KINDS, AttentionMap, Panel, draw, maps_of, save_figure, save_map, save_page
+from saccade.models import Reading, Translation, Translator, load
+
+_FIGURES = ("png", "svg", "pdf")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
+    parser.add_argument("sentence", metavar="SENTENCE", help="what to translate")
+    parser.add_argument("--target", metavar="TEXT", help="look at this translation instead of the model's own")
+    parser.add_argument("--beam", type=count, default=5, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
+    parser.add_argument("--compare", type=Path, metavar="MODEL", help="show another model beside it")
+    parser.add_argument("--kind", choices=KINDS[:3], default="cross", help="who looks: target at source, or at itself")
+    parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
+    parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
+    parser.add_argument("--grid", action="store_true", help="in figures, each layer and head by itself")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page to look around in, with all maps")
+    for form in _FIGURES:
+        parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write a figure as {form.upper()}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the map's numbers as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Translate, or follow the given target, and draw: to the files that were named, or to the terminal."""
+    speak_utf8()
+    for form in _FIGURES:
+        path: Path | None = getattr(chosen, form)
+        if path is not None and path.suffix.lower() != f".{form}":
+            raise InputError(f"--{form}: found {path}, wanted a name that ends in .{form}")
+    if chosen.compare is not None and any(getattr(chosen, name) for name in (*_FIGURES, "json")):
+        raise InputError("--compare: two models go on a page or to the terminal; use --html, or one model a file")
+    panels = [_panel(folder, chosen) for folder in (chosen.model, chosen.compare) if folder is not None]
+    if chosen.html is not None:
+        save_page(chosen.html, panels, title=chosen.sentence)
+        print(f"written: {chosen.html}")
+    picked = [_pick(panel, chosen) for panel in panels]
+    where: dict[str, Any] = {"layer": _from_0(chosen.layer), "head": _from_0(chosen.head)}
+    for form in _FIGURES:
+        path = getattr(chosen, form)
+        if path is not None:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                save_figure(path, picked[0], **where, grid=chosen.grid)
+            for warning in caught:
+                print(f"saccade: {path}: {warning.message}", file=sys.stderr)
+            print(f"written: {path}")
+    if chosen.json is not None:
+        save_map(chosen.json, picked[0].select(**where))
+        print(f"written: {chosen.json}")
+    if not any(getattr(chosen, name) for name in (*_FIGURES, "json", "html")):
+        console = Console(highlight=False)
+        for panel, attention in zip(panels, picked, strict=True):
+            console.print(f"{panel.title}\n", markup=False)
+            colour = console.is_terminal and console.color_system is not None
+            console.print(draw(attention, **where, colour=colour, width=console.width))
+
+
+def _panel(folder: Path, chosen: argparse.Namespace) -> Panel:
+    translator = load(folder)
+    name = str(folder.parent.name if folder.name == "model" else folder.name) or str(folder)
+    found, text = _follow(translator, chosen)
+    maps = maps_of(found, name=chosen.sentence)
+    if not maps:
+        raise InputError(f"{folder}: this model looks at nothing; it has no attention to show")
+    tree = (
+        []
+        if chosen.target is not None or chosen.html is None
+        else translator.search_tree(chosen.sentence, beam=chosen.beam)
+    )
+    return Panel(f"{name}: {text}", maps, tree)
+
+
+def _follow(translator: Translator, chosen: argparse.Namespace) -> tuple[Translation | Reading, str]:
+    if not chosen.sentence.split():
+        raise InputError("SENTENCE: found nothing but space, wanted words to translate")
+    if chosen.target is not None:
+        reading = translator.force([chosen.sentence], [chosen.target])[0]
+        return reading, f"{chosen.target} (log probability {reading.log_prob:.3f})"
+    translation = translator.translate([chosen.sentence], beam=chosen.beam, attention=True)[0]
+    return translation, f"{translation.text} (score {translation.score:.3f})"
+
+
+def _pick(panel: Panel, chosen: argparse.Namespace) -> AttentionMap:
+    """The map of the kind that was asked for, which has the layer and head that were asked for."""
+    for attention in panel.maps:
+        if attention.kind == chosen.kind:
+            for name, there in (("layer", attention.layers), ("head", attention.heads)):
+                number = getattr(chosen, name)
+                if number is not None and number > there:
+                    raise InputError(f"--{name}: found {number}, wanted 1 to {there}; the model has {there}")
+            return attention
+    have = ", ".join(attention.kind for attention in panel.maps)
+    raise InputError(f"--kind: found {chosen.kind}, which this model does not have; it has {have}")
+
+
+def _from_0(number: int | None) -> int | None:
+    return None if number is None else number - 1

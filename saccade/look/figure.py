@@ -1,0 +1,129 @@
+"""Attention maps as figures for papers: PNG, SVG and PDF, by matplotlib."""
+
+import io
+import re
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from saccade.errors import InputError
+from saccade.files import write_file
+from saccade.look.maps import AttentionMap, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".svg", ".pdf")
+
+# Text stays text in SVG and PDF; dates and random names stay out, so that the same map gives the same file.
+_SETTINGS: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "saccade", "axes.unicode_minus": False}
+_WIDE_FONTS = [
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans Devanagari",
+    "Noto Sans Arabic",
+    "WenQuanYi Micro Hei",
+    "Arial Unicode MS",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "Hiragino Sans",
+]
+_COLOURS = "Blues"  # one hue, ever darker: readable without telling colours apart, and in grey
+_INCHES = 0.26  # for a row or a column
+_MOST_INCHES = 40.0
+
+
+def draw_figure(
+    attention: AttentionMap, *, layer: int | None = None, head: int | None = None, grid: bool = False
+) -> "Figure":
+    """Figure 3 of Bahdanau 2015: target words down, source words across, dark where the weight is.
+
+    The mean over layers and heads, or those that are chosen, counted from 0. With `grid`, every layer and head that
+    is not chosen away by itself: layers down, heads across. The scale is always 0 to 1.
+    """
+    import matplotlib as mpl  # noqa: PLC0415 - half a second that only figures need
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    chosen = attention.select(layer=layer, head=head)
+    if not grid:
+        chosen = chosen.mean()
+    rows, columns = chosen.rows, chosen.column_labels
+    wide = min(_MOST_INCHES, chosen.heads * (_INCHES * len(columns) + 0.4) + 1.0)
+    high = min(_MOST_INCHES, chosen.layers * (_INCHES * len(rows) + 0.5) + 1.0)
+    with mpl.rc_context(_SETTINGS | {"font.family": _fonts()}):
+        figure = Figure(figsize=(wide, high), layout="constrained")
+        axes = figure.subplots(chosen.layers, chosen.heads, squeeze=False)
+        for down, across in ((a, b) for a in range(chosen.layers) for b in range(chosen.heads)):
+            one: Axes = axes[down, across]
+            _draw_matrix(one, chosen.weights[down, across], f"map-{down}-{across}")
+            if chosen.layers * chosen.heads > 1:
+                first_layer = 0 if layer is None else layer % attention.layers
+                first_head = 0 if head is None else head % attention.heads
+                one.set_title(f"layer {first_layer + down + 1}, head {first_head + across + 1}", fontsize=9)
+            _label(one, rows if across == 0 else [""] * len(rows), columns if down == 0 else [""] * len(columns))
+        if attention.name:
+            figure.suptitle(_plain(attention.name), fontsize=11)
+    return figure
+
+
+def save_figure(path: Path, attention: AttentionMap, **how: Any) -> None:
+    """Draw and write; the name's end says whether PNG, SVG or PDF."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{path}: found a name that ends in {path.suffix!r}, wanted one of {', '.join(FORMATS)}")
+    write_file(path, figure_bytes(draw_figure(attention, **how), path.suffix.lower()[1:]))
+
+
+def figure_bytes(figure: "Figure", form: str) -> bytes:
+    """The file of a figure: "png", "svg" or "pdf"; the same figure gives the same bytes."""
+    import matplotlib as mpl  # noqa: PLC0415
+
+    content = io.BytesIO()
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.savefig(content, format=form, dpi=150, metadata=dated)
+    missing = sorted({letter for warning in caught for letter in _missing_letter(str(warning.message))})
+    if missing and form != "svg":  # an SVG has its text as text, for whoever shows it to find a font
+        warnings.warn(
+            f"no font on this machine has {' '.join(missing)}: they are drawn as boxes; install one that does, such as"
+            " Noto Sans CJK, or write an SVG or a page",
+            stacklevel=2,
+        )
+    return content.getvalue()
+
+
+def _missing_letter(warning: str) -> list[str]:
+    return [chr(int(number)) for number in re.findall(r"^Glyph (\d+) .* missing from font", warning)]
+
+
+def _fonts() -> list[str]:
+    """Matplotlib's own font, and of those that have more scripts the ones that are installed."""
+    from matplotlib.font_manager import get_font_names  # noqa: PLC0415
+
+    return ["DejaVu Sans", *sorted(set(_WIDE_FONTS) & set(get_font_names()), key=_WIDE_FONTS.index)]
+
+
+def _draw_matrix(axes: "Axes", weights: Any, name: str) -> None:
+    """Cells as shapes of their own, that stay sharp at any size; their group is called `name` in SVG."""
+    mesh = axes.pcolormesh(weights, cmap=_COLOURS, vmin=0, vmax=1, edgecolors="none")
+    mesh.set_gid(name)
+    axes.invert_yaxis()  # the first row on top
+    axes.set_aspect("equal")
+
+
+def _label(axes: "Axes", rows: Any, columns: Any) -> None:
+    axes.set_yticks([place + 0.5 for place in range(len(rows))], [_plain(label) for label in rows])
+    axes.set_xticks(
+        [place + 0.5 for place in range(len(columns))],
+        [_plain(label) for label in columns],
+        rotation=60,
+        ha="left",
+        rotation_mode="anchor",
+    )
+    axes.tick_params(length=0, labelsize=9, top=False, labeltop=True, bottom=False, labelbottom=False)
+
+
+def _plain(label: str) -> str:
+    """A label that matplotlib does not take for mathematics."""
+    return shown(label).replace("$", r"\$")

@@ -1,0 +1,24 @@
+"""The maps that saccade's models make."""
+
+from saccade.errors import InputError
+from saccade.look.maps import AttentionMap
+from saccade.models import Reading, Translation
+
+
+def maps_of(found: Translation | Reading, *, name: str = "") -> list[AttentionMap]:
+    """All maps of a translation that was made with `attention=True`, or of one that was given to `force`.
+
+    First what the target saw of the source, then, of a Transformer, what the source and the target saw of themselves.
+    A row is the word that is being written; the decoder's columns are the words it could look back at, `<s>` first.
+    """
+    reading = found.reading if isinstance(found, Translation) else found
+    if reading is None:
+        raise InputError("the translation has no attention; translate with attention=True")
+    maps: list[AttentionMap] = []
+    if reading.cross is not None:
+        maps.append(AttentionMap(reading.target_words, reading.source_words, reading.cross, "cross", name))
+    if reading.encoder is not None:
+        maps.append(AttentionMap(reading.source_words, reading.source_words, reading.encoder, "encoder", name))
+    if reading.decoder is not None:
+        maps.append(AttentionMap(reading.target_words, reading.written_words, reading.decoder, "decoder", name))
+    return maps

@@ -1,0 +1,490 @@
+// Attention maps to look into: one module for HTML files and notebooks, with no dependency and no build step.
+//
+//   show(element, data)      draws into an element of any page
+//   default.render           is what anywidget calls, with data in the model
+//
+// data = { panels: [{ title, maps: [{ kind, rows, columns, shape, weights }], tree: [{ parent, piece, log_prob, score }] }] }
+// where weights are 32-bit floats [layers, heads, rows, columns] as base64, and tree may be missing.
+// Words are data: they only ever become text nodes, never markup.
+
+const STYLE = `
+:host, .saccade { --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d0d7de; --mark: #b35900; --band: #b3590022; }
+@media (prefers-color-scheme: dark) {
+  :host, .saccade { --paper: #0f1318; --ink: #e6edf3; --faint: #9aa4af; --line: #3d444d; --mark: #ffb454; --band: #ffb45422; }
+}
+.saccade { color: var(--ink); background: var(--paper); font: 14px/1.4 system-ui, sans-serif; display: grid; gap: 24px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); padding: 12px; }
+.panel { min-width: 0; }
+h2 { font-size: 16px; margin: 0 0 8px; overflow-wrap: anywhere; }
+.controls { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; margin-bottom: 8px; }
+label { color: var(--faint); }
+select, button.page { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 2px 6px; }
+.legend { display: inline-flex; align-items: center; gap: 6px; color: var(--faint); }
+.legend canvas { width: 80px; height: 10px; border: 1px solid var(--line); }
+output { display: block; min-height: 2.9em; padding: 4px 0; overflow-wrap: anywhere; }
+.view { overflow: auto; max-height: 85vh; position: relative; }
+.matrix { position: relative; width: max-content; }
+.matrix canvas { position: absolute; image-rendering: pixelated; outline: 1px solid var(--line); cursor: crosshair; touch-action: none; }
+.matrix .cell { position: absolute; pointer-events: none; border: 2px solid var(--mark); box-sizing: border-box; }
+.matrix .band { position: absolute; pointer-events: none; background: var(--band); }
+.word { position: absolute; font: inherit; font-size: 13px; line-height: 1; color: inherit; background: none; border: 0; padding: 0; margin: 0;
+  white-space: pre; cursor: default; border-radius: 3px; }
+.word.across { transform-origin: 0 0; transform: rotate(-60deg); }
+.word.lit { color: var(--mark); font-weight: 600; }
+:focus-visible { outline: 2px solid var(--mark); outline-offset: 1px; }
+.ribbons { position: relative; }
+.ribbons canvas { position: absolute; left: 0; top: 0; pointer-events: none; }
+.ribbons .side { position: absolute; color: var(--faint); top: 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 12px; }
+th, td { border: 1px solid var(--line); padding: 2px 5px; text-align: right; white-space: pre; }
+th { font-weight: 600; }
+svg { display: block; }
+svg .edge { stroke: var(--line); fill: none; stroke-width: 1.5; }
+svg .best.edge { stroke: var(--mark); stroke-width: 3; }
+svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+svg .score { fill: var(--faint); font-size: 10px; }
+svg .best text.piece { fill: var(--mark); font-weight: 600; }
+svg .node:focus { outline: none; }
+svg .node:focus-visible rect, svg .node:hover rect { stroke: var(--mark); stroke-width: 2; }
+svg rect { fill: var(--paper); stroke: var(--line); }
+svg .ended rect { stroke-dasharray: 4 2; stroke: var(--faint); }
+ol.found { margin: 8px 0 0; padding-left: 2.2em; }
+`;
+
+const KINDS = { cross: "cross: target looks at source", encoder: "encoder: source looks at itself",
+  decoder: "decoder: target looks back", memory: "memory" };
+// One hue, ever darker (or, on dark paper, ever brighter): readable without telling colours apart.
+const LIGHT = [[255, 255, 255], [198, 219, 239], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
+const DARK = [[15, 19, 24], [23, 55, 96], [52, 118, 186], [147, 196, 240], [244, 250, 255]];
+const HINTS = {
+  matrix: "Point at a cell or a word; or go from cell to cell with Tab and the arrow keys.",
+  ribbons: "Point at a word, or go from word to word with Tab and the arrow keys.",
+  table: "", search: "Point at a hypothesis to read it from its beginning.",
+};
+const MEAN = -1;
+const GAP = 220; // between the two columns of words of the ribbons
+const LINE = 20; // height of a word in the ribbons
+const WINDOW = 50; // words at a time in the table of a large map
+
+const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+
+function make(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key in element && key !== "list") element[key] = value; else element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function makeSvg(name, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** 256 colours from no weight to the most, as [red, green, blue]. */
+function ramp() {
+  const stops = dark() ? DARK : LIGHT;
+  return Array.from({ length: 256 }, (_, n) => {
+    const place = n / 255 * (stops.length - 1), low = Math.min(Math.floor(place), stops.length - 2);
+    return stops[low].map((value, part) => value + (stops[low + 1][part] - value) * (place - low));
+  });
+}
+
+class AttentionMap {
+  constructor({ kind, rows, columns, shape, weights }) {
+    Object.assign(this, { kind, rows, columns });
+    [this.layers, this.heads] = shape;
+    const bytes = Uint8Array.from(atob(weights), (letter) => letter.charCodeAt(0));
+    this.weights = new Float32Array(bytes.buffer);
+  }
+
+  /** One weight for each row and column: of a layer and head, or the mean over all of them. */
+  matrix(layer, head) {
+    const size = this.rows.length * this.columns.length;
+    const layers = layer === MEAN ? [...Array(this.layers).keys()] : [layer];
+    const heads = head === MEAN ? [...Array(this.heads).keys()] : [head];
+    if (layers.length * heads.length === 1) {
+      const start = (layers[0] * this.heads + heads[0]) * size;
+      return this.weights.subarray(start, start + size);
+    }
+    const sum = new Float64Array(size);
+    for (const l of layers) for (const h of heads) {
+      const start = (l * this.heads + h) * size;
+      for (let n = 0; n < size; n++) sum[n] += this.weights[start + n];
+    }
+    return sum.map((value) => value / (layers.length * heads.length));
+  }
+}
+
+/** One model's maps of one sentence, with what is chosen of them. */
+class Panel {
+  constructor(data, peers) {
+    this.maps = data.maps.map((map) => new AttentionMap(map));
+    this.tree = data.tree ?? null;
+    this.peers = peers;
+    this.chosen = { map: 0, layer: MEAN, head: MEAN, view: this.maps.length ? "matrix" : "search", scale: "" };
+    this.place = [0, 0]; // row and column of the cell that the keyboard is on
+    this.start = [0, 0]; // of the table's window
+    this.controls = make("div", { className: "controls" });
+    this.readout = make("output", { role: "status" });
+    this.readout.setAttribute("aria-live", "polite");
+    this.view = make("div", { className: "view" });
+    this.element = make("section", { className: "panel" });
+    if (data.title) this.element.append(make("h2", { textContent: data.title }));
+    this.element.setAttribute("aria-label", data.title || "attention");
+    this.element.append(this.controls, this.readout, this.view);
+    this.draw();
+  }
+
+  get map() { return this.maps[this.chosen.map]; }
+
+  draw() {
+    this.drawControls();
+    if (this.map) {
+      this.weights = this.map.matrix(this.chosen.layer, this.chosen.head);
+      const scale = this.chosen.scale || (this.map.columns.length > 64 ? "largest" : "one");
+      this.most = scale === "one" ? 1 : this.weights.reduce((a, b) => Math.max(a, b), 1e-9);
+      this.place = [Math.min(this.place[0], this.map.rows.length - 1), Math.min(this.place[1], this.map.columns.length - 1)];
+    }
+    this.view.replaceChildren();
+    this.say(HINTS[this.chosen.view]);
+    ({ matrix: drawMatrix, ribbons: drawRibbons, table: drawTable, search: drawTree })[this.chosen.view](this);
+    if (this.map && this.chosen.view !== "search") this.controls.append(legend(this.most));
+  }
+
+  drawControls() {
+    const choose = (name, options) => {
+      const select = make("select", { name });
+      for (const [value, text] of options) {
+        select.append(make("option", { value, textContent: text, selected: String(this.chosen[name]) === String(value) }));
+      }
+      select.addEventListener("change", () => {
+        this.chosen[name] = ["view", "scale"].includes(name) ? select.value : Number(select.value);
+        if (name === "map") this.chosen.layer = this.chosen.head = MEAN;
+        this.draw();
+        this.controls.querySelector(`[name=${name}]`).focus();
+      });
+      this.controls.append(make("label", {}, `${name} `, select));
+    };
+    this.controls.replaceChildren();
+    const views = this.map ? [["matrix", "matrix"], ["ribbons", "ribbons"], ["table", "table"]] : [];
+    if (this.tree) views.push(["search", "beam search"]);
+    choose("view", views);
+    if (!this.map || this.chosen.view === "search") return;
+    const count = (many, name) => [[MEAN, `mean of ${many}`], ...Array.from({ length: many }, (_, n) => [n, `${name}${n + 1}`])];
+    if (this.maps.length > 1) choose("map", this.maps.map((map, n) => [n, KINDS[map.kind]]));
+    if (this.map.layers > 1) choose("layer", count(this.map.layers, ""));
+    if (this.map.heads > 1) choose("head", count(this.map.heads, ""));
+    choose("scale", [["", "usual scale"], ["one", "0 to 1"], ["largest", "to the largest"]]);
+  }
+
+  weight(row, column) { return this.weights[row * this.map.columns.length + column]; }
+
+  say(text, facts = {}) {
+    this.readout.textContent = text;
+    for (const name of ["row", "column", "weight"]) delete this.readout.dataset[name];
+    Object.assign(this.readout.dataset, facts);
+  }
+
+  sayCell(row, column) {
+    const { rows, columns } = this.map, weight = this.weight(row, column);
+    this.say(`${shown(rows[row])} → ${shown(columns[column])}: ${weight.toFixed(4)}`, { row, column, weight });
+  }
+
+  /** The five strongest partners of a word. */
+  sayWord(axis, place) {
+    const { rows, columns } = this.map, ofRow = axis === "row";
+    const others = (ofRow ? columns : rows).map((word, n) => [ofRow ? this.weight(place, n) : this.weight(n, place), word]);
+    others.sort((a, b) => b[0] - a[0]);
+    const list = others.slice(0, 5).map(([weight, word]) => `${shown(word)} ${weight.toFixed(3)}`).join(", ");
+    this.say(ofRow ? `${shown(rows[place])} looked at: ${list}` : `${shown(columns[place])} was looked at by: ${list}`, { [axis]: place });
+  }
+
+  /** The other panels of the page show the same source word. */
+  tellPeers(column) {
+    for (const peer of this.peers) {
+      if (peer !== this && peer.map && peer.map.columns[column] === this.map.columns[column]) peer.lightColumn?.(column);
+    }
+  }
+}
+
+function legend(most) {
+  const strip = make("canvas", { width: 256, height: 1 }), pen = strip.getContext("2d");
+  ramp().forEach((colour, n) => { pen.fillStyle = `rgb(${colour})`; pen.fillRect(n, 0, 1, 1); });
+  return make("span", { className: "legend" }, "0", strip, most === 1 ? "1" : most.toPrecision(3));
+}
+
+/** A word that can be pointed at and focused; the arrows go from one to the next. */
+function wordButton(words, place, { className, text, description, light, dim, step }) {
+  const button = make("button", { type: "button", className, textContent: text, tabIndex: place === 0 ? 0 : -1 });
+  button.setAttribute("aria-label", description);
+  button.addEventListener("pointerenter", light);
+  button.addEventListener("pointerleave", dim);
+  button.addEventListener("focus", light);
+  button.addEventListener("blur", dim);
+  button.addEventListener("keydown", (event) => {
+    const move = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    const to = event.key === "Home" ? 0 : event.key === "End" ? words.length - 1 : place + (move ?? NaN);
+    if (words[to]) {
+      event.preventDefault();
+      words.forEach((word, n) => { word.tabIndex = n === to ? 0 : -1; });
+      words[to].focus();
+      step?.(to);
+    }
+  });
+  return button;
+}
+
+/** A word as it is shown: a space can be seen, and a long word is cut. */
+function shown(word, most = 24) {
+  const letters = [...(word.trim() ? word : "␣")];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : letters.join("");
+}
+
+function drawMatrix(panel) {
+  const { rows, columns, kind } = panel.map;
+  const room = Math.max(320, (panel.view.clientWidth || 720) - 24);
+  const labelled = Math.max(rows.length, columns.length) <= 100;
+  const longest = (words) => Math.min(24, Math.max(...words.map((word) => [...word].length)));
+  const left = labelled ? 12 + longest(rows) * 8 : 0, top = labelled ? 12 + longest(columns) * 8 : 0;
+  const cell = Math.max(labelled ? 16 : 1, Math.min(36, Math.floor((room - left - (labelled ? 40 : 0)) / columns.length)));
+  const width = cell * columns.length, height = cell * rows.length;
+  const canvas = make("canvas", { width: columns.length, height: rows.length, tabIndex: 0 });
+  canvas.setAttribute("role", "application");
+  canvas.setAttribute("aria-label", `${KINDS[kind]}; ${rows.length} rows, ${columns.length} columns; arrows go from cell to cell`);
+  Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+  const pen = canvas.getContext("2d"), image = pen.createImageData(columns.length, rows.length), colours = ramp();
+  for (let n = 0; n < panel.weights.length; n++) {
+    const [red, green, blue] = colours[Math.min(255, Math.round(panel.weights[n] / panel.most * 255))];
+    image.data.set([red, green, blue, 255], 4 * n);
+  }
+  pen.putImageData(image, 0, 0);
+
+  const frame = make("div", { className: "cell", hidden: true });
+  const bands = ["row", "column"].map(() => make("div", { className: "band", hidden: true }));
+  const box = make("div", { className: "matrix" }, canvas, ...bands, frame);
+  Object.assign(box.style, { width: `${left + width + (labelled ? top / 2 + 8 : 8)}px`, height: `${top + height + 4}px` });
+  const putBand = (row, column) => {
+    bands[0].hidden = row === null;
+    bands[1].hidden = column === null;
+    if (row !== null) Object.assign(bands[0].style, { left: `${left}px`, top: `${top + row * cell}px`, width: `${width}px`, height: `${cell}px` });
+    if (column !== null) Object.assign(bands[1].style, { left: `${left + column * cell}px`, top: `${top}px`, width: `${cell}px`, height: `${height}px` });
+  };
+  const hide = () => { frame.hidden = true; putBand(null, null); };
+  const goTo = (row, column) => {
+    panel.place = [row, column];
+    frame.hidden = false;
+    Object.assign(frame.style, { left: `${left + column * cell - 1}px`, top: `${top + row * cell - 1}px`, width: `${cell + 2}px`, height: `${cell + 2}px` });
+    putBand(row, column);
+    panel.sayCell(row, column);
+    panel.tellPeers(column);
+  };
+  panel.lightColumn = (column) => { frame.hidden = true; putBand(null, column); panel.sayWord("column", column); };
+  canvas.addEventListener("pointermove", (event) => {
+    const place = [Math.floor(event.offsetY / cell), Math.floor(event.offsetX / cell)];
+    if (place[0] >= 0 && place[1] >= 0 && place[0] < rows.length && place[1] < columns.length) goTo(...place);
+  });
+  canvas.addEventListener("pointerleave", hide);
+  canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) goTo(...panel.place); });
+  canvas.addEventListener("blur", hide);
+  canvas.addEventListener("keydown", (event) => {
+    let [row, column] = panel.place;
+    const last = [rows.length - 1, columns.length - 1];
+    if (event.key === "ArrowUp") row = Math.max(0, row - 1);
+    else if (event.key === "ArrowDown") row = Math.min(last[0], row + 1);
+    else if (event.key === "ArrowLeft") column = Math.max(0, column - 1);
+    else if (event.key === "ArrowRight") column = Math.min(last[1], column + 1);
+    else if (event.key === "Home") column = 0;
+    else if (event.key === "End") column = last[1];
+    else return;
+    event.preventDefault();
+    goTo(row, column);
+  });
+  if (labelled) {
+    for (const axis of ["row", "column"]) {
+      const words = [];
+      (axis === "row" ? rows : columns).forEach((word, place) => {
+        const button = wordButton(words, place, {
+          className: axis === "row" ? "word" : "word across",
+          text: shown(word),
+          description: axis === "row" ? `${word}, row ${place + 1}` : `${word}, column ${place + 1}`,
+          light: () => {
+            if (axis === "row") putBand(place, null); else { putBand(null, place); panel.tellPeers(place); }
+            panel.sayWord(axis, place);
+          },
+          dim: hide,
+        });
+        Object.assign(button.style, axis === "row"
+          ? { right: `${box.style.width.replace("px", "") - left + 6}px`, top: `${top + place * cell + cell / 2 - 6}px` }
+          : { left: `${left + place * cell + cell / 2 - 5}px`, top: `${top - 8}px` });
+        words.push(button);
+      });
+      box.append(...words);
+    }
+  }
+  panel.view.append(box);
+}
+
+function drawRibbons(panel) {
+  const { rows, columns } = panel.map;
+  const side = 8 + 8 * Math.min(24, Math.max(...columns.map((word) => [...word].length)));
+  const height = (Math.max(rows.length, columns.length) + 2) * LINE, width = side + GAP;
+  const scale = height > 4000 ? 1 : devicePixelRatio || 1;
+  const canvas = make("canvas", { width: GAP * scale, height: height * scale });
+  canvas.setAttribute("aria-hidden", "true");
+  Object.assign(canvas.style, { left: `${side}px`, width: `${GAP}px`, height: `${height}px` });
+  const box = make("div", { className: "ribbons" }, canvas,
+    make("span", { className: "side", textContent: "looked at" }), make("span", { className: "side looker", textContent: "looks" }));
+  box.querySelector(".looker").style.left = `${width + 6}px`;
+  Object.assign(box.style, { height: `${height}px`, width: `${width + side + 200}px` });
+  const pen = canvas.getContext("2d");
+  const middle = (place) => (place + 1.5) * LINE;
+  const paint = (only = null) => {
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.clearRect(0, 0, GAP, height);
+    pen.strokeStyle = getComputedStyle(box).getPropertyValue(only ? "--mark" : "--ink");
+    const least = only ? 0.005 : 0.02; // fainter ones cannot be seen
+    for (let row = 0; row < rows.length; row++) {
+      if (only?.axis === "row" && only.place !== row) continue;
+      for (let column = 0; column < columns.length; column++) {
+        if (only?.axis === "column" && only.place !== column) continue;
+        const share = panel.weight(row, column) / panel.most;
+        if (share < least) continue;
+        pen.globalAlpha = Math.min(1, 0.1 + 0.9 * share);
+        pen.lineWidth = 0.5 + 6 * share;
+        pen.beginPath();
+        pen.moveTo(0, middle(column));
+        pen.bezierCurveTo(GAP / 2, middle(column), GAP / 2, middle(row), GAP, middle(row));
+        pen.stroke();
+      }
+    }
+  };
+  const sides = { row: [], column: [] };
+  const light = (axis, place) => {
+    paint({ axis, place });
+    panel.sayWord(axis, place);
+    const other = axis === "row" ? "column" : "row";
+    sides[other].forEach((word, n) => {
+      const weight = axis === "row" ? panel.weight(place, n) : panel.weight(n, place);
+      word.classList.toggle("lit", weight / panel.most >= 0.2);
+    });
+    sides[axis].forEach((word, n) => word.classList.toggle("lit", n === place));
+  };
+  const dim = () => { paint(); for (const word of [...sides.row, ...sides.column]) word.classList.remove("lit"); };
+  panel.lightColumn = (column) => light("column", column);
+  for (const [axis, words] of [["column", columns], ["row", rows]]) {
+    words.forEach((word, place) => {
+      const button = wordButton(sides[axis], place, {
+        className: "word", text: shown(word),
+        description: axis === "row" ? `${word}, row ${place + 1}` : `${word}, column ${place + 1}`,
+        light: () => { light(axis, place); if (axis === "column") panel.tellPeers(place); },
+        dim,
+      });
+      Object.assign(button.style, { top: `${middle(place) - 7}px` },
+        axis === "row" ? { left: `${width + 6}px` } : { right: `calc(100% - ${side - 6}px)` });
+      sides[axis].push(button);
+    });
+    box.append(...sides[axis]);
+  }
+  panel.view.append(box);
+  paint();
+}
+
+function drawTable(panel) {
+  const { rows, columns } = panel.map;
+  const [firstRow, firstColumn] = panel.start;
+  const parts = [["rows", rows, firstRow, 0], ["columns", columns, firstColumn, 1]];
+  for (const [name, words, first, axis] of parts) {
+    if (words.length <= WINDOW) continue;
+    const turn = (text, to) => {
+      const button = make("button", { type: "button", className: "page", textContent: text, disabled: to < 0 || to >= words.length });
+      button.addEventListener("click", () => { panel.start[axis] = to; panel.draw(); });
+      return button;
+    };
+    panel.view.append(make("p", {}, `${name} ${first + 1} to ${Math.min(first + WINDOW, words.length)} of ${words.length} `,
+      turn("earlier", first - WINDOW), " ", turn("later", first + WINDOW)));
+  }
+  const table = make("table"), head = make("tr", {}, make("td"));
+  for (const word of columns.slice(firstColumn, firstColumn + WINDOW)) head.append(make("th", { scope: "col", textContent: shown(word, Infinity) }));
+  table.append(make("thead", {}, head));
+  const body = make("tbody");
+  rows.slice(firstRow, firstRow + WINDOW).forEach((word, n) => {
+    const line = make("tr", {}, make("th", { scope: "row", textContent: shown(word, Infinity) }));
+    columns.slice(firstColumn, firstColumn + WINDOW).forEach((_, m) => {
+      const weight = panel.weight(firstRow + n, firstColumn + m), cell = make("td", { textContent: weight.toFixed(3) });
+      cell.dataset.weight = weight;
+      line.append(cell);
+    });
+    body.append(line);
+  });
+  table.append(body);
+  panel.lightColumn = null;
+  panel.view.append(table);
+}
+
+function drawTree(panel) {
+  const nodes = panel.tree.map((node, id) => ({ ...node, id, depth: 0 }));
+  for (const node of nodes) node.depth = node.parent === null ? 0 : nodes[node.parent].depth + 1;
+  const path = (node) => { const way = []; for (let at = node; at; at = at.parent === null ? null : nodes[at.parent]) way.unshift(at); return way; };
+  const found = nodes.filter((node) => node.score !== null).sort((a, b) => b.score - a.score);
+  const best = new Set(found.length ? path(found[0]).map((node) => node.id) : []);
+  const slots = [], WIDE = 128, HIGH = 44;
+  for (const node of nodes) (slots[node.depth] ??= []).push(node);
+  for (const group of slots) group.sort((a, b) => b.log_prob - a.log_prob).forEach((node, slot) => { node.slot = slot; });
+  const high = Math.max(...slots.map((group) => group.length)) * HIGH + 8;
+  const drawing = makeSvg("svg", { width: slots.length * WIDE + 8, height: high, role: "group", "aria-label": "hypotheses of the beam search" });
+  const x = (node) => node.depth * WIDE + 4, y = (node) => node.slot * HIGH + 4;
+  for (const node of nodes) {
+    if (node.parent === null) continue;
+    const from = nodes[node.parent], x0 = x(from) + WIDE - 28, y0 = y(from) + 17, y1 = y(node) + 17;
+    drawing.append(makeSvg("path", { class: best.has(node.id) ? "edge best" : "edge", d: `M${x0} ${y0}C${x0 + 14} ${y0} ${x(node) - 14} ${y1} ${x(node)} ${y1}` }));
+  }
+  const words = (node) => path(node).map((each) => each.piece).join(" ");
+  for (const node of nodes) {
+    const ended = node.score !== null, figure = ended ? `score ${node.score.toFixed(3)}` : node.log_prob.toFixed(2);
+    const piece = makeSvg("text", { class: "piece", x: x(node) + 6, y: y(node) + 16 }, shown(node.piece, 12));
+    const score = makeSvg("text", { class: "score", x: x(node) + 6, y: y(node) + 29 }, figure);
+    const group = makeSvg("g", { class: `node${ended ? " ended" : ""}${best.has(node.id) ? " best" : ""}`, tabindex: 0, role: "img",
+      "aria-label": `step ${node.depth + 1}: ${node.piece}, ${ended ? "ends, " : ""}${figure}; after ${node.parent === null ? "the start" : words(nodes[node.parent])}` },
+    makeSvg("rect", { x: x(node), y: y(node), width: WIDE - 28, height: 34, rx: 5 }), piece, score);
+    const tell = () => panel.say(`${words(node)}: log probability ${node.log_prob.toFixed(3)}${ended ? `, ${figure}` : ""}`);
+    group.addEventListener("pointerenter", tell);
+    group.addEventListener("focus", tell);
+    drawing.append(group);
+  }
+  const list = make("ol", { className: "found" });
+  for (const node of found) list.append(make("li", { textContent: `${node.score.toFixed(3)}  ${words(node)}` }));
+  panel.lightColumn = null;
+  panel.view.append(drawing, list);
+}
+
+export function show(element, data) {
+  const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
+  const box = make("div", { className: "saccade" });
+  root.replaceChildren(make("style", { textContent: STYLE }), box);
+  const panels = [];
+  for (const panel of data.panels) {
+    const made = new Panel(panel, panels);
+    panels.push(made);
+    box.append(made.element);
+  }
+  const draw = () => panels.forEach((panel) => panel.draw());
+  draw(); // once more, now that widths are known
+  const theme = matchMedia("(prefers-color-scheme: dark)");
+  theme.addEventListener("change", draw);
+  return () => theme.removeEventListener("change", draw);
+}
+
+function render({ model, el }) {
+  const place = make("div");
+  el.append(place);
+  let close = show(place, model.get("data"));
+  const again = () => { close(); close = show(place, model.get("data")); };
+  model.on("change:data", again);
+  return () => { model.off("change:data", again); close(); };
+}
+
+export default { render };

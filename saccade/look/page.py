@@ -1,0 +1,100 @@
+"""Attention maps as one HTML file that needs nothing else: no network, no server, no library."""
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from saccade.errors import InputError
+from saccade.files import write_file
+from saccade.look.maps import AttentionMap
+from saccade.models import TreeNode
+
+# Nothing may be fetched from anywhere, whatever stands in the file.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>
+body {{ margin: 0; background: #ffffff }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #0f1318 }} }}
+</style>
+<body>
+<main id="maps"></main>
+<script type="application/json" id="data">{data}</script>
+<script type="module">
+{module}
+show(document.getElementById("maps"), JSON.parse(document.getElementById("data").textContent));
+</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What stands side by side with others on a page: the maps of one model for one sentence."""
+
+    title: str
+    maps: Sequence[AttentionMap]
+    tree: Sequence[TreeNode] = field(default_factory=list)  # what beam search tried, if it is to be shown
+
+
+def module_source() -> str:
+    """The JavaScript module that draws in pages and notebooks."""
+    return resources.files("saccade.look").joinpath("page.js").read_text(encoding="utf-8")
+
+
+def page_data(panels: Sequence[Panel]) -> dict[str, Any]:
+    """What the module draws, as plain numbers and texts; the weights exactly, as base64 of 32-bit floats."""
+    if not panels or not all(panel.maps or panel.tree for panel in panels):
+        raise InputError("panels: found nothing to show, wanted at least one map in each")
+    return {
+        "panels": [
+            {
+                "title": panel.title,
+                "maps": [_map_data(one) for one in panel.maps],
+                "tree": [node._asdict() for node in panel.tree] or None,
+            }
+            for panel in panels
+        ]
+    }
+
+
+def _map_data(attention: AttentionMap) -> dict[str, Any]:
+    return {
+        "kind": attention.kind,
+        "rows": list(attention.rows),
+        "columns": list(attention.column_labels),
+        "shape": list(attention.weights.shape),
+        "weights": base64.b64encode(np.ascontiguousarray(attention.weights, dtype="<f4").tobytes()).decode("ascii"),
+    }
+
+
+def as_page(panels: Sequence[Panel], *, title: str = "attention") -> str:
+    """The page itself. A word such as `</script>` is shown, not run: no `<` of the data gets into the markup."""
+    data = json.dumps(page_data(panels), ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
+    return _PAGE.format(policy=html.escape(_POLICY), title=html.escape(title), data=data, module=module_source())
+
+
+def as_frame(panels: Sequence[Panel], *, height: int = 640) -> str:
+    """The page within another page, such as a notebook, cut off from it."""
+    page = html.escape(as_page(panels))
+    style = f"width: 100%; height: {height}px; border: 0"
+    return f'<iframe title="attention" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def save_page(path: Path, panels: Sequence[Panel], *, title: str = "attention") -> None:
+    """Write the page, whole or not at all."""
+    write_file(path, as_page(panels, title=title).encode("utf-8"))

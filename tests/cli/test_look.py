@@ -1,0 +1,123 @@
+"""`saccade look` and `saccade align`, as a person runs them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import saccade
+from saccade.cli.main import main
+from saccade.look import links, load_map, maps_of
+from tests.models.test_translator import make
+
+SENTENCE = "Dienstag, 9. November 2026"
+PAIRS = [(SENTENCE, "2026-11-09"), ("le 9 mai 2026", "2026-05-09")]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a Transformer, an RNN, and an RNN without attention; none of them has learnt anything."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in ("transformer", "rnn", "rnn none"):
+        make(name).save(folder / name / "model")
+    return folder
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command that goes well prints."""
+    assert main(arguments) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line that a command that cannot be done gives."""
+    try:
+        code = main(arguments)
+    except SystemExit as error:
+        code = error.code
+    assert code == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    return message
+
+
+def test_a_map_in_the_terminal(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "look", str(models / "rnn" / "model"), SENTENCE, "--target", "2026-11-09 x")
+    lines = out.splitlines()
+    assert lines[0].startswith("rnn: 2026-11-09 x (log probability -")
+    rows = [line for line in lines if line.lstrip().startswith(("2026-11-09  ", "x  ", "</s>  "))]
+    assert len(rows) == 3
+    assert max(map(len, lines)) <= 80
+    reading = saccade.load(models / "rnn" / "model").force([SENTENCE], ["2026-11-09 x"])[0]
+    shades = "·░▒▓█"
+    for line, weights in zip(rows, maps_of(reading)[0].matrix(), strict=True):
+        assert line.split()[1:] == [shades[min(4, int(weight * 5))] * 2 for weight in weights]
+
+
+def test_files(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = {form: tmp_path / f"map.{form}" for form in ("html", "png", "svg", "pdf", "json")}
+    options = [word for form, path in paths.items() for word in (f"--{form}", str(path))]
+    model = models / "transformer" / "model"
+    out = said(capsys, "look", str(model), SENTENCE, "--layer", "2", "--head", "3", "--kind", "decoder", *options)
+    assert set(out.splitlines()) == {f"written: {path}" for path in paths.values()}
+    found = saccade.load(model).translate([SENTENCE], attention=True)[0]
+    kept = load_map(paths["json"])
+    assert kept.kind == "decoder"
+    np.testing.assert_allclose(kept.weights, maps_of(found)[2].weights[1:2, 2:3], atol=1e-6)
+    page = paths["html"].read_text()
+    assert '"kind": "cross"' in page
+    assert '"piece"' in page  # the beam search's tree
+    for form in ("png", "svg", "pdf"):
+        assert paths[form].stat().st_size > 1000
+
+
+def test_two_models_on_a_page(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = str(models / "rnn" / "model"), str(models / "transformer" / "model")
+    said(capsys, "look", first, SENTENCE, "--compare", second, "--html", str(tmp_path / "both.html"))
+    page = (tmp_path / "both.html").read_text()
+    assert page.count('"title"') == 2
+    out = said(capsys, "look", first, SENTENCE, "--compare", second)
+    assert "rnn: " in out
+    assert "transformer: " in out
+
+
+def test_links_in_pharaohs_form(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place, name in enumerate(("source", "target")):
+        (tmp_path / name).write_text("".join(f"{pair[place]}\n" for pair in PAIRS))
+    model = str(models / "transformer" / "model")
+    files = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
+    out = said(capsys, "align", model, *files, "--layer", "1", "--head", "2")
+    readings = saccade.load(model).force([source for source, _ in PAIRS], [target for _, target in PAIRS])
+    wanted = [links(maps_of(reading)[0], layer=0, head=1) for reading in readings]
+    assert [[tuple(map(int, link.split("-"))) for link in line.split()] for line in out.splitlines()] == wanted
+
+    (tmp_path / "gold").write_text("".join(" ".join(f"{i}-{j}" for i, j in line) + " 9-9\n" for line in wanted))
+    scored = said(
+        capsys, "align", model, *files, "--layer", "1", "--head", "2", "--gold", str(tmp_path / "gold"), "--json"
+    )
+    count = sum(map(len, wanted))
+    assert json.loads(scored)["recall"] == pytest.approx(100 * count / (count + 2), abs=0.01)
+    assert json.loads(scored)["precision"] == (100.0 if count else 0.0)
+    said(capsys, "align", model, *files, "--reverse", model, "--output", str(tmp_path / "links"))
+    assert len((tmp_path / "links").read_text().splitlines()) == 2
+
+
+def test_bad_input(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rnn, none = str(models / "rnn" / "model"), str(models / "rnn none" / "model")
+    assert "this model looks at nothing" in refused(capsys, "look", none, SENTENCE)
+    assert "--kind: found encoder, which this model does not have; it has cross" in refused(
+        capsys, "look", rnn, SENTENCE, "--kind", "encoder"
+    )
+    assert "--layer: found 2, wanted 1 to 1" in refused(capsys, "look", rnn, SENTENCE, "--layer", "2")
+    assert "found nothing but space" in refused(capsys, "look", rnn, "  ")
+    assert "wanted a name that ends in .png" in refused(capsys, "look", rnn, SENTENCE, "--png", "x.svg")
+    assert "--compare: two models" in refused(capsys, "look", rnn, SENTENCE, "--compare", rnn, "--svg", "x.svg")
+    (tmp_path / "file").write_text("a\nb\n")
+    assert "cannot be written" in refused(capsys, "look", rnn, SENTENCE, "--html", str(tmp_path / "file" / "page.html"))
+    files = ["--source", str(tmp_path / "file"), "--target", str(tmp_path / "file")]
+    assert "wanted either --source and --target, or --table" in refused(capsys, "align", rnn)
+    assert "looks at nothing" in refused(capsys, "align", none, *files)
+    assert "none without --gold" in refused(capsys, "align", rnn, *files, "--json")
+    (tmp_path / "gold").write_text("0-0\n")
+    assert "has 1 lines, wanted 2" in refused(capsys, "align", rnn, *files, "--gold", str(tmp_path / "gold"))

@@ -1,0 +1,206 @@
+"""The page in a real browser: the picture is the tensor."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from saccade.look import AttentionMap, Panel, maps_of, save_page
+from saccade.models import Translator, TreeNode
+from tests.look.conftest import Visit
+from tests.look.test_maps import COLUMNS, ROWS, random_map
+from tests.models.test_translator import make
+
+SENTENCE = "Dienstag, 9. November 2026"
+TREE = [
+    TreeNode(None, "▁ein", -0.5, None),
+    TreeNode(None, "▁das", -1.5, None),
+    TreeNode(0, "▁Hund", -0.75, None),
+    TreeNode(1, "</s>", -2.25, -0.625),
+    TreeNode(2, "</s>", -1.0, -0.25),
+]
+
+
+def save(path: Path, *maps: AttentionMap, tree: list[TreeNode] | None = None) -> Path:
+    save_page(path / "page.html", [Panel("model", maps, tree or [])])
+    return path / "page.html"
+
+
+def cells_of(seen: AttentionMap) -> list[tuple[int, int]]:
+    """The first, the last, and some others."""
+    down, across = len(seen.rows), len(seen.column_labels)
+    chance = random.Random(2)  # noqa: S311
+    others = [(chance.randrange(down), chance.randrange(across)) for _ in range(6)]
+    return [(0, 0), (down - 1, across - 1), (0, across - 1), (down - 1, 0), *others]
+
+
+def assert_cells(visit: Visit, seen: AttentionMap, weights: np.ndarray) -> None:
+    for row, column in cells_of(seen):
+        said = visit.point_at_cell(row, column, weights.shape)
+        assert (int(said["row"]), int(said["column"])) == (row, column)
+        assert float(said["weight"]) == pytest.approx(weights[row, column], abs=1e-7)
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return make("transformer")
+
+
+def test_the_cell_under_the_pointer_is_the_models_weight(visit: Visit, translator: Translator, tmp_path: Path) -> None:
+    """Every kind of map, the right layer and head, with the end of the sentence labelled."""
+    (found,) = translator.translate([SENTENCE], beam=3, attention=True)
+    maps = maps_of(found)
+    assert [one.kind for one in maps] == ["cross", "encoder", "decoder"]
+    visit.open(save(tmp_path, *maps))
+    for number, seen in enumerate(maps):
+        visit.choose("map", str(number))
+        assert_cells(visit, seen, seen.matrix())
+        for layer, head in ((0, 2), (1, 0)):
+            visit.choose("layer", str(layer))
+            visit.choose("head", str(head))
+            assert_cells(visit, seen, seen.weights[layer, head])
+        visit.choose("layer", "-1")
+        assert_cells(visit, seen, seen.matrix(head=0))
+    visit.choose("map", "0")
+    last = len(maps[0].rows) - 1, len(maps[0].column_labels) - 1
+    visit.point_at_cell(*last, (last[0] + 1, last[1] + 1))
+    assert visit.readout()[0].startswith("</s> → </s>: ")
+
+
+def test_a_shifted_array_would_be_noticed(visit: Visit, tmp_path: Path) -> None:
+    seen = random_map()
+    visit.open(save(tmp_path, seen))
+    visit.choose("layer", "1")
+    visit.choose("head", "3")
+    assert_cells(visit, seen, seen.weights[1, 3])
+    for shifted in (np.roll(seen.weights[1, 3], 1, axis=0), np.roll(seen.weights[1, 3], 1, axis=1), seen.weights[0, 3]):
+        with pytest.raises(AssertionError):
+            assert_cells(visit, seen, shifted)
+
+
+def test_the_colours_are_the_weights(visit: Visit, tmp_path: Path) -> None:
+    """Darker where more weight lies, cell by cell, as the canvas has it."""
+    seen = random_map(layers=1, heads=1)
+    visit.open(save(tmp_path, seen))
+    pixels = visit.page.locator(".matrix canvas").evaluate(
+        "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
+    )
+    light = np.array(pixels).reshape(len(ROWS), len(COLUMNS), 4)[..., :3].sum(-1)
+    order = np.argsort(seen.weights[0, 0], axis=None)
+    assert (np.diff(light.flatten()[order]) <= 0).all()
+    assert light.max() - light.min() > 100
+
+
+def test_the_keyboard_goes_from_cell_to_cell(visit: Visit, tmp_path: Path) -> None:
+    seen = random_map()
+    visit.open(save(tmp_path, seen))
+    visit.page.locator("select[name=scale]").focus()
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("End")
+    said = visit.readout()[1]
+    assert (said["row"], said["column"]) == ("1", "4")
+    assert float(said["weight"]) == pytest.approx(seen.matrix()[1, 4])
+    assert "arrows" in (visit.page.locator(".matrix canvas").get_attribute("aria-label") or "")
+    assert visit.page.locator("output").get_attribute("aria-live") == "polite"
+
+
+@pytest.mark.parametrize("view", ["matrix", "ribbons"])
+def test_a_word_says_what_it_looked_at_and_what_looked_at_it(view: str, visit: Visit, tmp_path: Path) -> None:
+    seen = random_map()
+    visit.open(save(tmp_path, seen))
+    visit.choose("view", view)
+    weights = seen.matrix()
+    visit.page.get_by_label("Hund, row 2", exact=True).hover()
+    best = int(weights[1].argmax())
+    assert visit.readout()[0].startswith(f"Hund looked at: {COLUMNS[best]} {weights[1, best]:.3f}")
+    visit.page.get_by_label("runs, column 3", exact=True).focus()
+    best = int(weights[:, 2].argmax())
+    assert visit.readout()[0].startswith(f"runs was looked at by: {ROWS[best]} {weights[best, 2]:.3f}")
+    visit.page.keyboard.press("ArrowLeft")
+    assert visit.readout()[0].startswith("dog was looked at by: ")
+
+
+def test_the_table_has_the_numbers(visit: Visit, tmp_path: Path) -> None:
+    seen = random_map()
+    visit.open(save(tmp_path, seen))
+    visit.choose("view", "table")
+    cells = visit.page.locator("td[data-weight]").evaluate_all("cells => cells.map(c => Number(c.dataset.weight))")
+    np.testing.assert_allclose(np.array(cells).reshape(3, 5), seen.matrix(), atol=1e-7)
+    assert visit.page.locator("th[scope=col]").all_inner_texts() == COLUMNS
+    assert visit.page.locator("th[scope=row]").all_inner_texts() == ROWS
+
+
+def test_the_tree_of_hypotheses(visit: Visit, tmp_path: Path) -> None:
+    visit.open(save(tmp_path, random_map(), tree=TREE))
+    visit.choose("view", "search")
+    assert visit.page.locator("ol.found li").all_inner_texts() == ["-0.250 ▁ein ▁Hund </s>", "-0.625 ▁das </s>"]
+    assert visit.page.locator(".node.best").count() == 3
+    assert visit.page.locator(".node.ended").count() == 2
+    visit.page.get_by_label("step 2: ▁Hund, -0.75; after ▁ein").hover()
+    assert visit.readout()[0] == "▁ein ▁Hund: log probability -0.750"
+
+
+def test_a_tag_is_shown_and_not_run(visit: Visit, tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=alert(1)>"
+    visit.open(save(tmp_path, AttentionMap([evil, "b"], ["<b>bold</b>", "d"], np.eye(2))))
+    for view in ("matrix", "ribbons", "table"):
+        visit.choose("view", view)
+        assert visit.page.locator("img, b").count() == 0
+    assert visit.page.locator("th[scope=row]").first.inner_text() == evil
+
+
+def test_two_models_side_by_side(visit: Visit, tmp_path: Path) -> None:
+    """A source word that is pointed at in one shows in the other."""
+    one, other = random_map(), random_map(layers=1, heads=1)
+    save_page(tmp_path / "page.html", [Panel("one", [one]), Panel("other", [other])])
+    visit.open(tmp_path / "page.html")
+    visit.choose("view", "table")
+    visit.choose("view", "matrix")
+    visit.point_at_cell(1, 2, (3, 5))
+    assert visit.readout(panel=1)[0].startswith("runs was looked at by: ")
+    said = visit.point_at_cell(2, 4, (3, 5), panel=1)
+    assert float(said["weight"]) == pytest.approx(other.matrix()[2, 4])
+
+
+def test_the_module_is_what_anywidget_calls(visit: Visit, tmp_path: Path) -> None:
+    """`default.render` with a model that has data, twice as the data change."""
+    page = (
+        save(tmp_path, random_map())
+        .read_text()
+        .replace(
+            'show(document.getElementById("maps"), JSON.parse(document.getElementById("data").textContent));',
+            """
+        const data = JSON.parse(document.getElementById("data").textContent), calls = {};
+        const on = (name, call) => { calls[name] = call; };
+        const model = { get: (name) => (name === "data" ? data : null), on, off() {} };
+        const { default: widget } = { default: __default };
+        window.close_widget = widget.render({ model, el: document.getElementById("maps") });
+        calls["change:data"]();
+        """,
+        )
+        .replace("export default {", "const __default = {")
+    )
+    (tmp_path / "page.html").write_text(page)
+    visit.open(tmp_path / "page.html")
+    assert visit.page.locator("section").count() == 1
+    assert "weight" in visit.point_at_cell(0, 0, (3, 5))
+    assert visit.page.evaluate("typeof window.close_widget") == "function"
+
+
+def test_a_large_map_opens_quickly(visit: Visit, tmp_path: Path) -> None:
+    """512 words with 8 heads: drawn within 2 seconds, in less than 200 MB."""
+    words = [f"word{number}" for number in range(512)]
+    weights = np.random.default_rng(3).dirichlet(np.full(512, 0.05), size=(1, 8, 512))
+    seen = AttentionMap(words, words, weights, "encoder")
+    visit.open(save(tmp_path, seen))
+    timing = visit.page.evaluate("performance.now()")
+    assert timing < 2000
+    heap = visit.page.evaluate("performance.memory.usedJSHeapSize")
+    assert heap < 200e6
+    visit.choose("head", "5")
+    assert_cells(visit, seen, seen.weights[0, 5])
+    for view in ("ribbons", "table"):
+        visit.choose("view", view)
+    assert visit.page.locator("td[data-weight]").count() == 50 * 50

@@ -1,0 +1,96 @@
+"""Figures: the colours are the weights, cell by cell."""
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from PIL import Image
+
+from saccade.errors import InputError
+from saccade.look import AttentionMap, draw_figure, figure_bytes, save_figure
+from tests.look.test_maps import COLUMNS, ROWS, random_map
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def weights_in_svg(content: bytes, name: str) -> np.ndarray:
+    """The weights that the colours of a map's cells stand for, by where each cell lies: `[rows, columns]`."""
+    root = ET.fromstring(content)  # noqa: S314 - our own file
+    (group,) = (element for element in root.iter(f"{SVG}g") if element.get("id") == name)
+    cells: dict[tuple[float, float], tuple[float, float, float]] = {}
+    for path in group.iter(f"{SVG}path"):
+        fill = re.search(r"fill: (#\w+)", path.get("style", ""))
+        numbers = [float(number) for number in re.findall(r"-?\d+\.?\d*", path.get("d", ""))]
+        if fill is not None:
+            cells[round(min(numbers[1::2]), 2), round(min(numbers[::2]), 2)] = to_rgb(fill[1])
+    colours = mpl.colormaps["Blues"](np.linspace(0, 1, 256))[:, :3]
+    downs, acrosses = sorted({down for down, _ in cells}), sorted({across for _, across in cells})
+    found = np.zeros((len(downs), len(acrosses)))
+    for (down, across), colour in cells.items():
+        found[downs.index(down), acrosses.index(across)] = np.abs(colours - colour).sum(1).argmin() / 255
+    return found
+
+
+def texts_in_svg(content: bytes) -> list[str]:
+    return ["".join(element.itertext()) for element in ET.fromstring(content).iter(f"{SVG}text")]  # noqa: S314
+
+
+def test_the_cells_of_an_svg_are_the_weights() -> None:
+    seen = random_map()
+    content = figure_bytes(draw_figure(seen, layer=1, head=5), "svg")
+    found = weights_in_svg(content, "map-0-0")
+    np.testing.assert_allclose(found, seen.weights[1, 5], atol=0.004)
+    for shifted in (np.roll(seen.weights[1, 5], 1, axis=0), np.roll(seen.weights[1, 5], 1, axis=1), seen.weights[0, 5]):
+        assert np.abs(found - shifted).max() > 0.1  # this test can fail
+    texts = texts_in_svg(content)
+    assert set(ROWS) | set(COLUMNS) <= set(texts)
+
+
+def test_all_heads_in_a_grid() -> None:
+    seen = random_map(layers=2, heads=3)
+    content = figure_bytes(draw_figure(seen, grid=True), "svg")
+    for layer in range(2):
+        for head in range(3):
+            found = weights_in_svg(content, f"map-{layer}-{head}")
+            np.testing.assert_allclose(found, seen.weights[layer, head], atol=0.004)
+    assert {"layer 1, head 1", "layer 2, head 3"} <= set(texts_in_svg(content))
+    chosen = texts_in_svg(figure_bytes(draw_figure(seen, grid=True, layer=1), "svg"))
+    assert "layer 2, head 3" in chosen
+    assert "layer 1, head 1" not in chosen
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
+def test_files(suffix: str, begins: bytes, tmp_path: Path) -> None:
+    seen = random_map()
+    save_figure(tmp_path / f"one{suffix}", seen)
+    save_figure(tmp_path / f"two{suffix}", seen)
+    content = (tmp_path / f"one{suffix}").read_bytes()
+    assert content.startswith(begins)
+    assert content == (tmp_path / f"two{suffix}").read_bytes()
+
+
+def test_words_are_not_mathematics(tmp_path: Path) -> None:
+    seen = AttentionMap(["$x^2$", "</s>"], ["cost", "$5 & <b>"], np.eye(2), name="$ and $")
+    content = figure_bytes(draw_figure(seen), "svg")
+    assert {"$x^2$", "$5 & <b>", "$ and $"} <= set(texts_in_svg(content))
+    save_figure(tmp_path / "map.png", seen)
+    with Image.open(tmp_path / "map.png") as image:
+        assert image.size[0] > 100
+
+
+def test_letters_that_no_font_has() -> None:
+    """They are said, once, where they would be boxes."""
+    seen = AttentionMap(["\U0001f9ff", "a"], ["\ue000\ue001", "b"], np.eye(2))
+    with pytest.warns(UserWarning, match="no font on this machine has .*: they are drawn as boxes") as caught:
+        figure_bytes(draw_figure(seen), "png")
+    assert len(caught) == 1
+    assert "\ue000\ue001" in texts_in_svg(figure_bytes(draw_figure(seen), "svg"))
+
+
+def test_a_name_that_says_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ends in '\.gif', wanted one of \.png, \.svg, \.pdf"):
+        save_figure(tmp_path / "map.gif", random_map())

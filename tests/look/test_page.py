@@ -1,0 +1,68 @@
+"""The page as a file: whole, self-contained, and with words that stay words."""
+
+import base64
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from saccade.errors import InputError
+from saccade.look import AttentionMap, Panel, as_page, page_data, save_page, widget
+from saccade.look.page import module_source
+from tests.look.test_maps import random_map
+
+
+def data_of(page: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_page_has_the_weights_exactly() -> None:
+    seen = random_map()
+    (panel,) = data_of(as_page([Panel("model", [seen])]))["panels"]  # pyright: ignore[reportGeneralTypeIssues]
+    shown = panel["maps"][0]
+    weights = np.frombuffer(base64.b64decode(shown["weights"]), dtype="<f4").reshape(shown["shape"])
+    assert (weights == seen.weights).all()
+    assert (tuple(shown["rows"]), tuple(shown["columns"])) == (seen.rows, seen.columns)
+
+
+def test_words_never_become_markup() -> None:
+    evil = "</script><script>alert(1)</script><!--"
+    page = as_page([Panel(evil, [AttentionMap([evil], [evil], np.ones((1, 1)))])], title=evil)
+    assert "<script>alert" not in page
+    assert page.count("<!--") == 0
+    assert page.count("<script") == page.count("</script>") == 2
+    assert data_of(page)["panels"][0]["title"] == evil  # pyright: ignore[reportIndexIssue]
+
+
+def test_the_module_can_stand_in_a_page() -> None:
+    source = module_source()
+    assert "</script" not in source
+    assert "import " not in re.sub(r"//.*|/\*\*.*?\*/", "", source)  # nothing from elsewhere
+    assert "innerHTML" not in source
+    assert not re.findall(r"https?://(?!www\.w3\.org/)", source)
+
+
+def test_a_frame_for_notebooks() -> None:
+    frame = random_map()._repr_html_()
+    assert frame.startswith('<iframe title="attention" sandbox="allow-scripts"')
+    assert frame.count("<") == 2  # all of the page is one attribute
+
+
+def test_a_widget_has_the_same_module_and_data() -> None:
+    panels = [Panel("model", [random_map()])]
+    shown = widget(panels)
+    assert shown._esm == module_source() or str(shown._esm) == module_source()
+    assert shown.data == page_data(panels)
+
+
+def test_what_cannot_be_shown(tmp_path: Path) -> None:
+    for panels in ([], [Panel("empty", [])]):
+        with pytest.raises(InputError, match="panels: found nothing to show"):
+            as_page(panels)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        save_page(tmp_path / "file" / "page.html", [Panel("model", [random_map()])])
