@@ -117,15 +117,15 @@ def test_an_install_from_the_wheel_can_write_a_page(tmp_path: Path) -> None:
     assert "export default" in (tmp_path / "page.html").read_text()
 
 
-def readme_example() -> tuple[str, str]:
-    """The README's Python example, and the output printed under it."""
-    found = re.search(r"```python\n(.*?)```\s*```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert found is not None
-    return found[1], found[2]
+README_EXAMPLES = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
-def test_the_example_of_the_readme_prints_what_it_says() -> None:
-    code, wanted = readme_example()
+def test_the_readme_has_examples() -> None:
+    assert len(README_EXAMPLES) == 2
+
+
+@pytest.mark.parametrize(("code", "wanted"), README_EXAMPLES, ids=["look", "attention"])
+def test_the_examples_of_the_readme_print_what_they_say(code: str, wanted: str) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})  # noqa: S102

@@ -97,7 +97,8 @@ class AttentionMap {
   constructor({ kind, rows, columns, shape, weights }) {
     Object.assign(this, { kind, rows, columns });
     [this.layers, this.heads] = shape;
-    const bytes = Uint8Array.from(atob(weights), (letter) => letter.charCodeAt(0));
+    const letters = atob(weights), bytes = new Uint8Array(letters.length);
+    for (let n = 0; n < bytes.length; n++) bytes[n] = letters.charCodeAt(n);
     this.weights = new Float32Array(bytes.buffer);
   }
 
@@ -136,7 +137,6 @@ class Panel {
     if (data.title) this.element.append(make("h2", { textContent: data.title }));
     this.element.setAttribute("aria-label", data.title || "attention");
     this.element.append(this.controls, this.readout, this.view);
-    this.draw();
   }
 
   get map() { return this.maps[this.chosen.map]; }
@@ -259,7 +259,10 @@ function drawMatrix(panel) {
   const pen = canvas.getContext("2d"), image = pen.createImageData(columns.length, rows.length), colours = ramp();
   for (let n = 0; n < panel.weights.length; n++) {
     const [red, green, blue] = colours[Math.min(255, Math.round(panel.weights[n] / panel.most * 255))];
-    image.data.set([red, green, blue, 255], 4 * n);
+    image.data[4 * n] = red;
+    image.data[4 * n + 1] = green;
+    image.data[4 * n + 2] = blue;
+    image.data[4 * n + 3] = 255;
   }
   pen.putImageData(image, 0, 0);
 
@@ -472,7 +475,7 @@ export function show(element, data) {
     box.append(made.element);
   }
   const draw = () => panels.forEach((panel) => panel.draw());
-  draw(); // once more, now that widths are known
+  draw(); // only now are widths known
   const theme = matchMedia("(prefers-color-scheme: dark)");
   theme.addEventListener("change", draw);
   return () => theme.removeEventListener("change", draw);

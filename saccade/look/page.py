@@ -35,7 +35,9 @@ body {{ margin: 0; background: #ffffff }}
 <script type="application/json" id="data">{data}</script>
 <script type="module">
 {module}
-show(document.getElementById("maps"), JSON.parse(document.getElementById("data").textContent));
+const data = document.getElementById("data");
+show(document.getElementById("maps"), JSON.parse(data.textContent));
+data.remove();  // a large map is in memory once
 </script>
 </body>
 </html>

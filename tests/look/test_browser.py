@@ -170,11 +170,11 @@ def test_the_module_is_what_anywidget_calls(visit: Visit, tmp_path: Path) -> Non
         save(tmp_path, random_map())
         .read_text()
         .replace(
-            'show(document.getElementById("maps"), JSON.parse(document.getElementById("data").textContent));',
+            'show(document.getElementById("maps"), JSON.parse(data.textContent));',
             """
-        const data = JSON.parse(document.getElementById("data").textContent), calls = {};
+        const read = JSON.parse(data.textContent), calls = {};
         const on = (name, call) => { calls[name] = call; };
-        const model = { get: (name) => (name === "data" ? data : null), on, off() {} };
+        const model = { get: (name) => (name === "data" ? read : null), on, off() {} };
         const { default: widget } = { default: __default };
         window.close_widget = widget.render({ model, el: document.getElementById("maps") });
         calls["change:data"]();
@@ -189,16 +189,12 @@ def test_the_module_is_what_anywidget_calls(visit: Visit, tmp_path: Path) -> Non
     assert visit.page.evaluate("typeof window.close_widget") == "function"
 
 
-def test_a_large_map_opens_quickly(visit: Visit, tmp_path: Path) -> None:
-    """512 words with 8 heads: drawn within 2 seconds, in less than 200 MB."""
+def test_a_large_map(visit: Visit, tmp_path: Path) -> None:
+    """512 words with 8 heads: the right cells, and a table a part at a time. How fast: `python -m bench.page`."""
     words = [f"word{number}" for number in range(512)]
     weights = np.random.default_rng(3).dirichlet(np.full(512, 0.05), size=(1, 8, 512))
     seen = AttentionMap(words, words, weights, "encoder")
     visit.open(save(tmp_path, seen))
-    timing = visit.page.evaluate("performance.now()")
-    assert timing < 2000
-    heap = visit.page.evaluate("performance.memory.usedJSHeapSize")
-    assert heap < 200e6
     visit.choose("head", "5")
     assert_cells(visit, seen, seen.weights[0, 5])
     for view in ("ribbons", "table"):
