@@ -47,9 +47,7 @@ def open_once(address: str, chromium: str) -> tuple[float, float, float]:
         me = psutil.Process()
         before = renderer_megabytes(me)
         page.goto(address)
-        drawn = page.evaluate(
-            "new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now()))))"
-        )
+        drawn = page.evaluate(_DRAWN)
         change = page.locator("select[name=head]").evaluate(_CHANGE)
         held = renderer_megabytes(me) - before
         browser.close()

@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 
 import saccade
-from saccade.data import Dates, Pair
-from saccade.look import draw_text
+from saccade.data import Dates, Pair, date_links
+from saccade.look import draw_text, maps_of
+from saccade.models import Translator
 from saccade.tasks import load_recipe, load_splits, start_training
 from saccade.train import make_reporter
 
@@ -40,6 +41,21 @@ def held_out_dates(count: int) -> list[Pair]:
     return list(fresh.values())
 
 
+def digits_at_home(translator: Translator, pairs: list[Pair]) -> tuple[int, int]:
+    """Of the digits that stand in a date and in its answer, how many looked most at themselves; and how many there are.
+
+    The answers are given, so that a date that is read wrongly counts like any other.
+    """
+    readings = translator.force([pair.source for pair in pairs], [pair.target for pair in pairs])
+    looked = [maps_of(reading)[0].matrix().argmax(1) for reading in readings]
+    links = [
+        (chosen[target], source)
+        for chosen, pair in zip(looked, pairs, strict=True)
+        for source, target in date_links(pair)
+    ]
+    return sum(int(chosen == source) for chosen, source in links), len(links)
+
+
 def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # a terminal of another encoding would choke on the shades
@@ -57,15 +73,18 @@ def main() -> None:
     for typed, translation in zip(TYPED, translator.translate(TYPED, beam=5), strict=True):
         print(f"    {typed:<28} {translation.text}")
 
+    at_home, digits = digits_at_home(translator, pairs)
+    print(f"\n{at_home} of {digits} digits that both sides write looked most at their own.")
     (shown,) = translator.translate([SHOWN], beam=5, attention=True)
     assert shown.attention is not None
-    print(f"\nWhere it looked (down: what it wrote, across: {SHOWN!r}, END: end of the text)\n")
+    print(f"Where it looked (down: what it wrote, across: {SHOWN!r}, END: end of the text)\n")
     columns = [{" ": "_", "</s>": "E"}.get(word, word) for word in shown.source_words]
     print(draw_text(shown.attention[0, 0], [word.replace("</s>", "END") for word in shown.target_words], columns))
     print(f"""
 What to run next (the commands are in .venv/bin):
 
     echo "3. Mai 2031" | saccade translate {RUN / "model"} --json
+    saccade look {RUN / "model"} "3. Mai 2031" --html map.html    # a page to look around in
     saccade recipe list                                     # other models
     saccade train rnn data.train.source=A data.train.target=B --run DIR    # your own two files""")
 

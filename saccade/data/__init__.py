@@ -1,7 +1,7 @@
 """What models learn from: pairs of sentences, vocabularies, batches, and corpora that the package makes itself."""
 
 from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
-from saccade.data.dates import DATE_LOCALES, Dates
+from saccade.data.dates import DATE_LOCALES, Dates, date_links
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
@@ -42,6 +42,7 @@ __all__ = [
     "Vocabularies",
     "Vocabulary",
     "VocabularySettings",
+    "date_links",
     "expect_free",
     "expect_full",
     "get_public_set",

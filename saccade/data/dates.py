@@ -54,6 +54,24 @@ class Dates(Corpus):
         return Pair(text.lower() if chance.random() < 0.2 else text, day.isoformat())
 
 
+def date_links(pair: Pair) -> list[tuple[int, int]]:
+    """Which characters of a date belong together, `(source, target)`: the digits that both sides write.
+
+    The year is written in full in every form. A number besides it is the day; of two, the day is the one farther from
+    the year. A zero that only the answer has, as in 09, and a month that is a word belong to no digit.
+    """
+    year, month, day = pair.target.split("-")
+    start = pair.source.index(year)
+    numbers = [match for match in re.finditer(r"[0-9]+", pair.source) if match.start() != start]
+    numbers.sort(key=lambda match: -abs(match.start() - start))
+    links = [(start + place, place) for place in range(len(year))]
+    for ends_at, wanted, match in zip((10, 7), (day, month), numbers, strict=False):
+        if int(match[0]) != int(wanted):
+            raise ValueError(f"pair: found {match[0]} in {pair.source!r}, wanted {wanted}; not a date of this corpus")
+        links += [(match.end() - back, ends_at - back) for back in range(1, len(match[0]) + 1)]
+    return sorted(links)
+
+
 _FIRST, _LAST = dt.date(1900, 1, 1).toordinal(), dt.date(2099, 12, 31).toordinal()
 
 

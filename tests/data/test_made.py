@@ -19,7 +19,7 @@ from saccade.data import (
     write_pairs,
     write_splits,
 )
-from saccade.data.dates import date_patterns, write_date
+from saccade.data.dates import date_links, date_patterns, write_date
 from saccade.data.numbers import in_words
 from saccade.errors import InputError
 
@@ -172,3 +172,23 @@ def test_what_stands_there_is_not_overwritten(tmp_path: Path) -> None:
 def test_bad_arguments(make: Callable[[], Corpus], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         make()
+
+
+def test_the_digits_that_belong_together() -> None:
+    for source, target, wanted in (
+        ("le 9 mai 2026", "2026-05-09", [(3, 9), (9, 0), (10, 1), (11, 2), (12, 3)]),
+        ("2011年3月11日", "2011-03-11", [(0, 0), (1, 1), (2, 2), (3, 3), (5, 6), (7, 8), (8, 9)]),
+        ("2026-08-08", "2026-08-08", [(place, place) for place in range(10) if place not in {4, 7}]),
+        ("8 thg 8, 2051", "2051-08-08", [(0, 9), (6, 6), (9, 0), (10, 1), (11, 2), (12, 3)]),
+    ):
+        assert date_links(Pair(source, target)) == wanted
+    with pytest.raises(ValueError, match="found 7 in '7 mai 2026', wanted 09"):
+        date_links(Pair("7 mai 2026", "2026-05-09"))
+
+
+def test_digits_that_belong_together_are_the_same() -> None:
+    for number in range(2000):
+        pair = Dates(3).pair(number)
+        links = date_links(pair)
+        assert len(links) >= 5
+        assert all(pair.source[source] == pair.target[target] for source, target in links)
