@@ -1,9 +1,9 @@
 """The Hansards, made ready to align: `python -m bench.hansards --data DIR --out DIR`.
 
 The 447 test pairs are tokenised and their French is split ("de le 29 avril"), while the 35,689 pairs to train on are
-raw text without accents. This brings both to one form: lower case, no accents, marks apart from words, and French articles
-and pronouns apart from what they are run together with. The test pairs' words stay as many as they were, so that the
-gold links fit. As aligners do, the test pairs are learnt from, too, without their links.
+raw text without accents. This brings both to one form: lower case, no accents, marks apart from words, and French
+articles and pronouns apart from what they are run together with. The test pairs' words stay as many as they were, so
+that the gold links fit. As aligners do, the test pairs are learnt from, too, without their links.
 
 Writes train.en, train.fr, valid.en, valid.fr, test.en and test.fr.
 """
