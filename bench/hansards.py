@@ -18,8 +18,8 @@ from saccade.files import read_lines, write_file
 _HELD_OUT = 500  # pairs to validate with, from the end
 
 # What French runs together, apart.
-_WHOLE = {"l'": "le", "d'": "de", "n'": "ne", "c'": "ce", "j'": "je", "qu'": "que", "s'": "se", "m'": "me", "t'": "te"}
-_SPLIT = {"au": "a le", "aux": "a les", "du": "de le", "des": "de les"}
+_APART = {"au": "a le", "aux": "a les", "du": "de le", "des": "de les", "l'": "le", "d'": "de", "n'": "ne", "c'": "ce"}
+_APART |= {"j'": "je", "qu'": "que", "s'": "se", "m'": "me", "t'": "te"}
 
 
 def plain(text: str) -> str:
@@ -29,13 +29,13 @@ def plain(text: str) -> str:
 
 
 def english(text: str) -> str:
-    words = re.findall(r"\d+(?:[.,]\d+)*|(?:mrs?|ms|dr|st|hon)\.|[a-z]+|'s\b|\S", plain(text))
+    words: list[str] = re.findall(r"\d+(?:[.,]\d+)*|(?:mrs?|ms|dr|st|hon)\.|[a-z]+|'s\b|\S", plain(text))
     return " ".join(words)
 
 
 def french(text: str) -> str:
-    words = re.findall(r"\d+(?:[.,]\d+)*|(?:qu|[ldncjsmt])'|[a-z]+'?|\S", plain(text))
-    return " ".join(_SPLIT.get(word, _WHOLE.get(word, word)) for word in words)
+    words: list[str] = re.findall(r"\d+(?:[.,]\d+)*|(?:qu|[ldncjsmt])'|[a-z]+'?|\S", plain(text))
+    return " ".join(_APART.get(word, word) for word in words)
 
 
 def write(path: Path, lines: list[str]) -> None:

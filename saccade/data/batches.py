@@ -1,7 +1,7 @@
 """Batches of pairs: of similar length, within a budget of tokens, in an order that a seed and a cursor determine."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -68,24 +68,27 @@ class Batches:
 
     A batch holds at most `tokens` tokens of source or target, padding included, or one example if that is longer. Each
     epoch has an order of its own: examples of equal lengths are shuffled, then the batches. The order depends on the
-    seed and the epoch alone, so a `Cursor` is all there is to save.
+    seed and the epoch alone, so a `Cursor` is all there is to save. Where `examples` is a function, it gives those of
+    an epoch, as many each time, from its number alone.
     """
 
-    def __init__(self, examples: Sequence[Example], *, tokens: int, seed: int) -> None:
-        self.examples = examples
+    def __init__(
+        self, examples: Sequence[Example] | Callable[[int], Sequence[Example]], *, tokens: int, seed: int
+    ) -> None:
+        self.examples_of = examples if callable(examples) else lambda _: examples
         self.tokens = tokens
         self.seed = seed
 
-    def epoch(self, number: int) -> list[list[int]]:
-        """The batches of an epoch, as places in `examples`."""
-        chance = random.Random(f"batches {self.seed} {number}")  # noqa: S311
-        order = list(range(len(self.examples)))
+    def order(self, number: int, examples: Sequence[Example]) -> list[list[int]]:
+        """The batches of an epoch, as places in its examples."""
+        chance = random.Random(f"batches {self.seed} {number}")
+        order = list(range(len(examples)))
         chance.shuffle(order)
-        order.sort(key=lambda place: _shape(self.examples[place]))
+        order.sort(key=lambda place: _shape(examples[place]))
         batches: list[list[int]] = []
         longest = 0
         for place in order:
-            length = max(map(len, self.examples[place]))
+            length = max(map(len, examples[place]))
             longest = max(longest, length)
             if not batches or longest * (len(batches[-1]) + 1) > self.tokens:
                 batches.append([])
@@ -96,14 +99,16 @@ class Batches:
 
     def one_epoch(self, number: int = 0) -> Iterator[Batch]:
         """The batches of one epoch."""
-        for places in self.epoch(number):
-            yield make_batch([self.examples[place] for place in places])
+        examples = self.examples_of(number)
+        for places in self.order(number, examples):
+            yield make_batch([examples[place] for place in places])
 
     def stream(self, cursor: Cursor) -> Iterator[tuple[Batch, Cursor]]:
         """The batches from `cursor` on, endlessly, each with the cursor that comes after it."""
         while True:
-            batches = self.epoch(cursor.epoch)
+            examples = self.examples_of(cursor.epoch)
+            batches = self.order(cursor.epoch, examples)
             for number in range(cursor.batch, len(batches)):
                 after = Cursor(cursor.epoch, number + 1)
-                yield make_batch([self.examples[place] for place in batches[number]]), after
+                yield make_batch([examples[place] for place in batches[number]]), after
             cursor = Cursor(cursor.epoch + 1)

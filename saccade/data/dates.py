@@ -47,7 +47,7 @@ class Dates(Corpus):
         self.locales = locales
 
     def pair(self, index: int) -> Pair:
-        chance = random.Random(f"dates {self.seed} {index}")  # noqa: S311
+        chance = random.Random(f"dates {self.seed} {index}")
         day = dt.date.fromordinal(chance.randint(_FIRST, _LAST))
         locale = chance.choice(self.locales)
         text = write_date(day, locale, chance.choice(date_patterns(locale)))

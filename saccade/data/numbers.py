@@ -32,7 +32,7 @@ class Numbers(Corpus):
         self.highest = highest
 
     def pair(self, index: int) -> Pair:
-        chance = random.Random(f"numbers {self.seed} {index}")  # noqa: S311
+        chance = random.Random(f"numbers {self.seed} {index}")
         digits = chance.randint(1, len(str(self.highest)))
         number = chance.randint(0 if digits == 1 else 10 ** (digits - 1), min(10**digits - 1, self.highest))
         return Pair(in_words(number, self.source), in_words(number, self.target))

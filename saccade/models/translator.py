@@ -272,5 +272,5 @@ class Translator:
 
 def _chances(seed: int, text: str, number: int, count: int) -> list[float]:
     """Numbers in [0, 1) that belong to this text, whatever stands beside it in its batch."""
-    chance = random.Random(f"{seed} {number} {text}")  # noqa: S311
+    chance = random.Random(f"{seed} {number} {text}")
     return [chance.random() for _ in range(count)]

@@ -1,6 +1,7 @@
 """Translation as a task of the training loop."""
 
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -76,9 +77,10 @@ class TranslationTask(Task[Batch]):
         settings = TranslatorSettings(model=recipe.model, vocabulary=recipe.vocabulary)
         self.translator = Translator.make(settings, vocabularies)
         self.net = self.translator.net
-        _, self.examples = self._encode(splits.train, "train")
+        pairs, self.examples = self._encode(splits.train, "train")
         self.valid, valid_examples = self._encode(splits.valid, "valid")
-        self._batches = Batches(self.examples, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
+        cut_anew = self._cut_anew(pairs) if recipe.vocabulary.dropout else self.examples
+        self._batches = Batches(cut_anew, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
         count = sum(parameter.numel() for parameter in self.net.parameters())
         reporter.say(
@@ -114,6 +116,18 @@ class TranslationTask(Task[Batch]):
 
     def save_model(self, folder: Path) -> None:
         self.translator.save(folder)
+
+    def _cut_anew(self, pairs: list[Pair]) -> Callable[[int], list[Example]]:
+        """For each epoch, the pairs with their words cut otherwise; one that gets too long by it stays as it was."""
+        seed, longest = self.recipe.train.seed, self.recipe.model.longest
+        sample = self.translator.vocabularies.sampler(rate=self.recipe.vocabulary.dropout, seed=seed)
+
+        def examples(epoch: int) -> list[Example]:
+            chance = random.Random(f"pieces {seed} {epoch}")
+            cut = [Example(*sample(pair, chance)) for pair in pairs]
+            return [new if max(map(len, new)) <= longest else old for new, old in zip(cut, self.examples, strict=True)]
+
+        return examples
 
     def _encode(self, pairs: list[Pair], name: str) -> tuple[list[Pair], list[Example]]:
         """The pairs and their numbers; those that are too long for the model are refused, or left out."""

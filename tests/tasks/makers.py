@@ -22,7 +22,7 @@ def sort_pairs(count: int) -> list[Pair]:
 
 def _pairs(count: int, answer: Any) -> list[Pair]:
     """Sequences of two to five letters, no one twice, and what they are to become."""
-    chance = random.Random(1)  # noqa: S311
+    chance = random.Random(1)
     pairs: dict[str, str] = {}
     while len(pairs) < count:
         letters = chance.choices(LETTERS, k=chance.randint(2, 5))

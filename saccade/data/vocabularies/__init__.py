@@ -1,10 +1,11 @@
 """Vocabularies: subwords, characters or words, for one language or for two together."""
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from saccade.data.pairs import Pair
 from saccade.data.vocabularies.listed import Characters, ListedVocabulary, Words
@@ -21,6 +22,13 @@ class VocabularySettings(Settings):
     size: Annotated[int, Field(ge=8, le=1_000_000)] = 8000  # at most, for each vocabulary
     minimum: Annotated[int, Field(ge=1)] = 1  # of words and characters: how often one must occur
     joint: bool = False  # one vocabulary for both languages
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # of BPE, in training: how often a merge fails (Provilkov 2020)
+
+    @model_validator(mode="after")
+    def _merges_are_there_to_drop(self) -> "VocabularySettings":
+        if self.dropout and (self.kind, self.method) != ("subwords", "bpe"):
+            raise ValueError("dropout: wanted 0, or kind: subwords with method: bpe")
+        return self
 
 
 class Vocabularies(NamedTuple):
@@ -32,6 +40,17 @@ class Vocabularies(NamedTuple):
     @property
     def joint(self) -> bool:
         return self.source is self.target
+
+    def sampler(self, *, rate: float, seed: int) -> Callable[[Pair, random.Random], tuple[list[int], list[int]]]:
+        """Numbers of both sides of a pair, with the words of both cut by merges that fail now and then."""
+        source, target = self
+        if not isinstance(source, Subwords) or not isinstance(target, Subwords):
+            raise TypeError("only subwords have merges")
+        read, write = (side.dropped_merges(rate=rate, seed=seed) for side in (source, target))
+        return lambda pair, chance: (
+            source.sample(pair.source, read, chance),
+            target.sample(pair.target, write, chance),
+        )
 
 
 def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> Vocabularies:

@@ -1,6 +1,7 @@
 """Subwords, by sentencepiece."""
 
 import io
+import random
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Literal
 
 import sentencepiece
 
+from saccade.data.vocabularies.merges import DroppedMerges
 from saccade.data.vocabularies.vocabulary import END, PAD, START, UNKNOWN, Vocabulary, tidy
 from saccade.errors import InputError
 from saccade.files import read_file, write_file
@@ -63,6 +65,17 @@ class Subwords(Vocabulary):
 
     def split(self, text: str) -> list[tuple[str, list[int]]]:
         return [(word, self._encode_word(word)) for word in tidy(text).split()]
+
+    def dropped_merges(self, *, rate: float, seed: int) -> DroppedMerges:
+        """The same pieces, merged with failures; ids of its pieces by `piece_id`."""
+        count = len(self)
+        pieces = {self._pieces.id_to_piece(number): self._pieces.get_score(number) for number in range(END + 1, count)}
+        return DroppedMerges(pieces, rate=rate, seed=seed)
+
+    def sample(self, text: str, merges: DroppedMerges, chance: random.Random) -> list[int]:
+        """The numbers of a text, `END` last, with its words cut by `merges`."""
+        number = self._pieces.piece_to_id
+        return [*(number(piece) for word in tidy(text).split() for piece in merges.cut(_SPACE + word, chance)), END]
 
     def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
         words: list[list[int]] = []
