@@ -3,14 +3,15 @@
 //   show(element, data)      draws into an element of any page
 //   default.render           is what anywidget calls, with data in the model
 //
-// data = { panels: [{ title, maps: [{ kind, rows, columns, shape, weights }], tree: [{ parent, piece, log_prob, score }] }] }
-// where weights are 32-bit floats [layers, heads, rows, columns] as base64, and tree may be missing.
+// data = { panels: [{ title, maps: [MAP, ...], tree: [NODE, ...] or null }] }, with
+//   MAP = { kind, rows, columns, shape, weights }: 32-bit floats [layers, heads, rows, columns] as base64
+//   NODE = { parent, piece, log_prob, score }: as a beam search left them
 // Words are data: they only ever become text nodes, never markup.
 
 const STYLE = `
-:host, .saccade { --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d0d7de; --mark: #b35900; --band: #b3590022; }
+.saccade { --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d0d7de; --mark: #b35900; --band: #b3590022; }
 @media (prefers-color-scheme: dark) {
-  :host, .saccade { --paper: #0f1318; --ink: #e6edf3; --faint: #9aa4af; --line: #3d444d; --mark: #ffb454; --band: #ffb45422; }
+  .saccade { --paper: #0f1318; --ink: #e6edf3; --faint: #9aa4af; --line: #3d444d; --mark: #ffb454; --band: #ffb45422; }
 }
 .saccade { color: var(--ink); background: var(--paper); font: 14px/1.4 system-ui, sans-serif; display: grid; gap: 24px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); padding: 12px; }
@@ -18,17 +19,19 @@ const STYLE = `
 h2 { font-size: 16px; margin: 0 0 8px; overflow-wrap: anywhere; }
 .controls { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; margin-bottom: 8px; }
 label { color: var(--faint); }
-select, button.page { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 2px 6px; }
+select, button.page { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line);
+  border-radius: 4px; padding: 2px 6px; }
 .legend { display: inline-flex; align-items: center; gap: 6px; color: var(--faint); }
 .legend canvas { width: 80px; height: 10px; border: 1px solid var(--line); }
 output { display: block; min-height: 2.9em; padding: 4px 0; overflow-wrap: anywhere; }
 .view { overflow: auto; max-height: 85vh; position: relative; }
 .matrix { position: relative; width: max-content; }
-.matrix canvas { position: absolute; image-rendering: pixelated; outline: 1px solid var(--line); cursor: crosshair; touch-action: none; }
+.matrix canvas { position: absolute; image-rendering: pixelated; outline: 1px solid var(--line); cursor: crosshair;
+  touch-action: none; }
 .matrix .cell { position: absolute; pointer-events: none; border: 2px solid var(--mark); box-sizing: border-box; }
 .matrix .band { position: absolute; pointer-events: none; background: var(--band); }
-.word { position: absolute; font: inherit; font-size: 13px; line-height: 1; color: inherit; background: none; border: 0; padding: 0; margin: 0;
-  white-space: pre; cursor: default; border-radius: 3px; }
+.word { position: absolute; font: inherit; font-size: 13px; line-height: 1; color: inherit; background: none; border: 0;
+  padding: 0; margin: 0; white-space: pre; cursor: default; border-radius: 3px; }
 .word.across { transform-origin: 0 0; transform: rotate(-60deg); }
 .word.lit { color: var(--mark); font-weight: 600; }
 :focus-visible { outline: 2px solid var(--mark); outline-offset: 1px; }
@@ -82,6 +85,11 @@ function makeSvg(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children);
   return element;
+}
+
+/** Sizes and places in pixels. */
+function put(element, sizes) {
+  for (const [name, pixels] of Object.entries(sizes)) element.style[name] = `${pixels}px`;
 }
 
 /** 256 colours from no weight to the most, as [red, green, blue]. */
@@ -147,7 +155,8 @@ class Panel {
       this.weights = this.map.matrix(this.chosen.layer, this.chosen.head);
       const scale = this.chosen.scale || (this.map.columns.length > 64 ? "largest" : "one");
       this.most = scale === "one" ? 1 : this.weights.reduce((a, b) => Math.max(a, b), 1e-9);
-      this.place = [Math.min(this.place[0], this.map.rows.length - 1), Math.min(this.place[1], this.map.columns.length - 1)];
+      const last = [this.map.rows.length - 1, this.map.columns.length - 1];
+      this.place = this.place.map((place, axis) => Math.min(place, last[axis]));
     }
     this.view.replaceChildren();
     this.say(HINTS[this.chosen.view]);
@@ -159,7 +168,8 @@ class Panel {
     const choose = (name, options) => {
       const select = make("select", { name });
       for (const [value, text] of options) {
-        select.append(make("option", { value, textContent: text, selected: String(this.chosen[name]) === String(value) }));
+        const selected = String(this.chosen[name]) === String(value);
+        select.append(make("option", { value, textContent: text, selected }));
       }
       select.addEventListener("change", () => {
         this.chosen[name] = ["view", "scale"].includes(name) ? select.value : Number(select.value);
@@ -174,10 +184,10 @@ class Panel {
     if (this.tree) views.push(["search", "beam search"]);
     choose("view", views);
     if (!this.map || this.chosen.view === "search") return;
-    const count = (many, name) => [[MEAN, `mean of ${many}`], ...Array.from({ length: many }, (_, n) => [n, `${name}${n + 1}`])];
+    const count = (many) => [[MEAN, `mean of ${many}`], ...Array.from({ length: many }, (_, n) => [n, n + 1])];
     if (this.maps.length > 1) choose("map", this.maps.map((map, n) => [n, KINDS[map.kind]]));
-    if (this.map.layers > 1) choose("layer", count(this.map.layers, ""));
-    if (this.map.heads > 1) choose("head", count(this.map.heads, ""));
+    if (this.map.layers > 1) choose("layer", count(this.map.layers));
+    if (this.map.heads > 1) choose("head", count(this.map.heads));
     choose("scale", [["", "usual scale"], ["one", "0 to 1"], ["largest", "to the largest"]]);
   }
 
@@ -197,16 +207,19 @@ class Panel {
   /** The five strongest partners of a word. */
   sayWord(axis, place) {
     const { rows, columns } = this.map, ofRow = axis === "row";
-    const others = (ofRow ? columns : rows).map((word, n) => [ofRow ? this.weight(place, n) : this.weight(n, place), word]);
+    const weight = (other) => (ofRow ? this.weight(place, other) : this.weight(other, place));
+    const others = (ofRow ? columns : rows).map((word, n) => [weight(n), word]);
     others.sort((a, b) => b[0] - a[0]);
     const list = others.slice(0, 5).map(([weight, word]) => `${shown(word)} ${weight.toFixed(3)}`).join(", ");
-    this.say(ofRow ? `${shown(rows[place])} looked at: ${list}` : `${shown(columns[place])} was looked at by: ${list}`, { [axis]: place });
+    const what = ofRow ? `${shown(rows[place])} looked at` : `${shown(columns[place])} was looked at by`;
+    this.say(`${what}: ${list}`, { [axis]: place });
   }
 
   /** The other panels of the page show the same source word. */
   tellPeers(column) {
     for (const peer of this.peers) {
-      if (peer !== this && peer.map && peer.map.columns[column] === this.map.columns[column]) peer.lightColumn?.(column);
+      const same = peer.map?.columns[column] === this.map.columns[column];
+      if (peer !== this && same) peer.lightColumn?.(column);
     }
   }
 }
@@ -250,12 +263,14 @@ function drawMatrix(panel) {
   const labelled = Math.max(rows.length, columns.length) <= 100;
   const longest = (words) => Math.min(24, Math.max(...words.map((word) => [...word].length)));
   const left = labelled ? 12 + longest(rows) * 8 : 0, top = labelled ? 12 + longest(columns) * 8 : 0;
-  const cell = Math.max(labelled ? 16 : 1, Math.min(36, Math.floor((room - left - (labelled ? 40 : 0)) / columns.length)));
+  const fitting = Math.floor((room - left - (labelled ? 40 : 0)) / columns.length);
+  const cell = Math.max(labelled ? 16 : 1, Math.min(36, fitting));
   const width = cell * columns.length, height = cell * rows.length;
   const canvas = make("canvas", { width: columns.length, height: rows.length, tabIndex: 0 });
   canvas.setAttribute("role", "application");
-  canvas.setAttribute("aria-label", `${KINDS[kind]}; ${rows.length} rows, ${columns.length} columns; arrows go from cell to cell`);
-  Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+  const size = `${rows.length} rows, ${columns.length} columns`;
+  canvas.setAttribute("aria-label", `${KINDS[kind]}; ${size}; arrows go from cell to cell`);
+  put(canvas, { left, top, width, height });
   const pen = canvas.getContext("2d"), image = pen.createImageData(columns.length, rows.length), colours = ramp();
   for (let n = 0; n < panel.weights.length; n++) {
     const [red, green, blue] = colours[Math.min(255, Math.round(panel.weights[n] / panel.most * 255))];
@@ -269,18 +284,19 @@ function drawMatrix(panel) {
   const frame = make("div", { className: "cell", hidden: true });
   const bands = ["row", "column"].map(() => make("div", { className: "band", hidden: true }));
   const box = make("div", { className: "matrix" }, canvas, ...bands, frame);
-  Object.assign(box.style, { width: `${left + width + (labelled ? top / 2 + 8 : 8)}px`, height: `${top + height + 4}px` });
+  const whole = left + width + (labelled ? top / 2 + 8 : 8);
+  put(box, { width: whole, height: top + height + 4 });
   const putBand = (row, column) => {
     bands[0].hidden = row === null;
     bands[1].hidden = column === null;
-    if (row !== null) Object.assign(bands[0].style, { left: `${left}px`, top: `${top + row * cell}px`, width: `${width}px`, height: `${cell}px` });
-    if (column !== null) Object.assign(bands[1].style, { left: `${left + column * cell}px`, top: `${top}px`, width: `${cell}px`, height: `${height}px` });
+    if (row !== null) put(bands[0], { left, top: top + row * cell, width, height: cell });
+    if (column !== null) put(bands[1], { left: left + column * cell, top, width: cell, height });
   };
   const hide = () => { frame.hidden = true; putBand(null, null); };
   const goTo = (row, column) => {
     panel.place = [row, column];
     frame.hidden = false;
-    Object.assign(frame.style, { left: `${left + column * cell - 1}px`, top: `${top + row * cell - 1}px`, width: `${cell + 2}px`, height: `${cell + 2}px` });
+    put(frame, { left: left + column * cell - 1, top: top + row * cell - 1, width: cell + 2, height: cell + 2 });
     putBand(row, column);
     panel.sayCell(row, column);
     panel.tellPeers(column);
@@ -320,9 +336,9 @@ function drawMatrix(panel) {
           },
           dim: hide,
         });
-        Object.assign(button.style, axis === "row"
-          ? { right: `${box.style.width.replace("px", "") - left + 6}px`, top: `${top + place * cell + cell / 2 - 6}px` }
-          : { left: `${left + place * cell + cell / 2 - 5}px`, top: `${top - 8}px` });
+        const middle = place * cell + cell / 2;
+        if (axis === "row") put(button, { right: whole - left + 6, top: top + middle - 6 });
+        else put(button, { left: left + middle - 5, top: top - 8 });
         words.push(button);
       });
       box.append(...words);
@@ -338,11 +354,11 @@ function drawRibbons(panel) {
   const scale = height > 4000 ? 1 : devicePixelRatio || 1;
   const canvas = make("canvas", { width: GAP * scale, height: height * scale });
   canvas.setAttribute("aria-hidden", "true");
-  Object.assign(canvas.style, { left: `${side}px`, width: `${GAP}px`, height: `${height}px` });
-  const box = make("div", { className: "ribbons" }, canvas,
-    make("span", { className: "side", textContent: "looked at" }), make("span", { className: "side looker", textContent: "looks" }));
-  box.querySelector(".looker").style.left = `${width + 6}px`;
-  Object.assign(box.style, { height: `${height}px`, width: `${width + side + 200}px` });
+  put(canvas, { left: side, width: GAP, height });
+  const heads = ["looked at", "looks"].map((textContent) => make("span", { className: "side", textContent }));
+  put(heads[1], { left: width + 6 });
+  const box = make("div", { className: "ribbons" }, canvas, ...heads);
+  put(box, { width: width + side + 200, height });
   const pen = canvas.getContext("2d");
   const middle = (place) => (place + 1.5) * LINE;
   const paint = (only = null) => {
@@ -386,8 +402,8 @@ function drawRibbons(panel) {
         light: () => { light(axis, place); if (axis === "column") panel.tellPeers(place); },
         dim,
       });
-      Object.assign(button.style, { top: `${middle(place) - 7}px` },
-        axis === "row" ? { left: `${width + 6}px` } : { right: `calc(100% - ${side - 6}px)` });
+      put(button, { top: middle(place) - 7 });
+      if (axis === "row") put(button, { left: width + 6 }); else button.style.right = `calc(100% - ${side - 6}px)`;
       sides[axis].push(button);
     });
     box.append(...sides[axis]);
@@ -403,15 +419,18 @@ function drawTable(panel) {
   for (const [name, words, first, axis] of parts) {
     if (words.length <= WINDOW) continue;
     const turn = (text, to) => {
-      const button = make("button", { type: "button", className: "page", textContent: text, disabled: to < 0 || to >= words.length });
+      const button = make("button", { type: "button", className: "page", textContent: text });
+      button.disabled = to < 0 || to >= words.length;
       button.addEventListener("click", () => { panel.start[axis] = to; panel.draw(); });
       return button;
     };
-    panel.view.append(make("p", {}, `${name} ${first + 1} to ${Math.min(first + WINDOW, words.length)} of ${words.length} `,
-      turn("earlier", first - WINDOW), " ", turn("later", first + WINDOW)));
+    const part = `${name} ${first + 1} to ${Math.min(first + WINDOW, words.length)} of ${words.length} `;
+    panel.view.append(make("p", {}, part, turn("earlier", first - WINDOW), " ", turn("later", first + WINDOW)));
   }
   const table = make("table"), head = make("tr", {}, make("td"));
-  for (const word of columns.slice(firstColumn, firstColumn + WINDOW)) head.append(make("th", { scope: "col", textContent: shown(word, Infinity) }));
+  for (const word of columns.slice(firstColumn, firstColumn + WINDOW)) {
+    head.append(make("th", { scope: "col", textContent: shown(word, Infinity) }));
+  }
   table.append(make("thead", {}, head));
   const body = make("tbody");
   rows.slice(firstRow, firstRow + WINDOW).forEach((word, n) => {
@@ -428,32 +447,45 @@ function drawTable(panel) {
   panel.view.append(table);
 }
 
+/** The nodes of a search with their place in the drawing: steps across, the likeliest of each step on top. */
+function layOut(tree) {
+  const nodes = tree.map((node, id) => ({ ...node, id })), steps = [];
+  for (const node of nodes) {
+    node.before = node.parent === null ? [] : [...nodes[node.parent].before, nodes[node.parent]];
+    (steps[node.before.length] ??= []).push(node);
+  }
+  steps.forEach((step, depth) => {
+    step.sort((a, b) => b.log_prob - a.log_prob).forEach((node, slot) => Object.assign(node, { depth, slot }));
+  });
+  return { nodes, steps };
+}
+
 function drawTree(panel) {
-  const nodes = panel.tree.map((node, id) => ({ ...node, id, depth: 0 }));
-  for (const node of nodes) node.depth = node.parent === null ? 0 : nodes[node.parent].depth + 1;
-  const path = (node) => { const way = []; for (let at = node; at; at = at.parent === null ? null : nodes[at.parent]) way.unshift(at); return way; };
+  const { nodes, steps } = layOut(panel.tree), WIDE = 128, HIGH = 44;
   const found = nodes.filter((node) => node.score !== null).sort((a, b) => b.score - a.score);
-  const best = new Set(found.length ? path(found[0]).map((node) => node.id) : []);
-  const slots = [], WIDE = 128, HIGH = 44;
-  for (const node of nodes) (slots[node.depth] ??= []).push(node);
-  for (const group of slots) group.sort((a, b) => b.log_prob - a.log_prob).forEach((node, slot) => { node.slot = slot; });
-  const high = Math.max(...slots.map((group) => group.length)) * HIGH + 8;
-  const drawing = makeSvg("svg", { width: slots.length * WIDE + 8, height: high, role: "group", "aria-label": "hypotheses of the beam search" });
+  const best = new Set(found.length ? [...found[0].before, found[0]].map((node) => node.id) : []);
+  const high = Math.max(...steps.map((step) => step.length)) * HIGH + 8;
+  const drawing = makeSvg("svg", { width: steps.length * WIDE + 8, height: high, role: "group",
+    "aria-label": "hypotheses of the beam search" });
   const x = (node) => node.depth * WIDE + 4, y = (node) => node.slot * HIGH + 4;
   for (const node of nodes) {
     if (node.parent === null) continue;
-    const from = nodes[node.parent], x0 = x(from) + WIDE - 28, y0 = y(from) + 17, y1 = y(node) + 17;
-    drawing.append(makeSvg("path", { class: best.has(node.id) ? "edge best" : "edge", d: `M${x0} ${y0}C${x0 + 14} ${y0} ${x(node) - 14} ${y1} ${x(node)} ${y1}` }));
+    const from = nodes[node.parent], x0 = x(from) + WIDE - 28, y0 = y(from) + 17, x1 = x(node), y1 = y(node) + 17;
+    const d = `M${x0} ${y0}C${x0 + 14} ${y0} ${x1 - 14} ${y1} ${x1} ${y1}`;
+    drawing.append(makeSvg("path", { class: best.has(node.id) ? "edge best" : "edge", d }));
   }
-  const words = (node) => path(node).map((each) => each.piece).join(" ");
+  const words = (node) => [...node.before, node].map((each) => each.piece).join(" ");
   for (const node of nodes) {
     const ended = node.score !== null, figure = ended ? `score ${node.score.toFixed(3)}` : node.log_prob.toFixed(2);
     const piece = makeSvg("text", { class: "piece", x: x(node) + 6, y: y(node) + 16 }, shown(node.piece, 12));
     const score = makeSvg("text", { class: "score", x: x(node) + 6, y: y(node) + 29 }, figure);
-    const group = makeSvg("g", { class: `node${ended ? " ended" : ""}${best.has(node.id) ? " best" : ""}`, tabindex: 0, role: "img",
-      "aria-label": `step ${node.depth + 1}: ${node.piece}, ${ended ? "ends, " : ""}${figure}; after ${node.parent === null ? "the start" : words(nodes[node.parent])}` },
-    makeSvg("rect", { x: x(node), y: y(node), width: WIDE - 28, height: 34, rx: 5 }), piece, score);
-    const tell = () => panel.say(`${words(node)}: log probability ${node.log_prob.toFixed(3)}${ended ? `, ${figure}` : ""}`);
+    const after = node.parent === null ? "the start" : words(nodes[node.parent]);
+    const label = `step ${node.depth + 1}: ${node.piece}, ${ended ? "ends, " : ""}${figure}; after ${after}`;
+    const kind = `node${ended ? " ended" : ""}${best.has(node.id) ? " best" : ""}`;
+    const frame = makeSvg("rect", { x: x(node), y: y(node), width: WIDE - 28, height: 34, rx: 5 });
+    const group = makeSvg("g", { class: kind, tabindex: 0, role: "img", "aria-label": label }, frame, piece, score);
+    const likely = `log probability ${node.log_prob.toFixed(3)}${ended ? `, ${figure}` : ""}`;
+    const tell = () => panel.say(`${words(node)}: ${likely}`);
     group.addEventListener("pointerenter", tell);
     group.addEventListener("focus", tell);
     drawing.append(group);
