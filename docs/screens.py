@@ -20,7 +20,7 @@ def save(page: Page, name: str, *, width: int, height: int) -> None:
     """A screenshot with few colours: small, and still sharp."""
     page.set_viewport_size({"width": width, "height": height})
     shot = Image.open(io.BytesIO(page.screenshot()))
-    shot.convert("RGB").quantize(96).save(HERE / f"{name}.png", optimize=True)
+    shot.convert("RGB").quantize(192).save(HERE / f"{name}.png", optimize=True)
 
 
 def choose(page: Page, name: str, value: str) -> None:
@@ -45,17 +45,17 @@ def main() -> None:
         for scheme in ("light", "dark"):
             context = browser.new_context(color_scheme=scheme)
             page = context.new_page()
-            page.set_viewport_size({"width": 760, "height": 560})
+            page.set_viewport_size({"width": 820, "height": 660})
             page.goto(one.as_uri())
             for view in VIEWS:
                 choose(page, "view", view)
                 if view == "ribbons":
                     page.locator(".word").nth(2).hover()
-                save(page, f"look-{view}-{scheme}", width=760, height=560)
+                save(page, f"look-{view}-{scheme}", width=820, height=660)
             page.goto(both.as_uri())
-            page.set_viewport_size({"width": 1100, "height": 560})
+            page.set_viewport_size({"width": 1180, "height": 660})
             page.reload()
-            save(page, f"look-compare-{scheme}", width=1100, height=560)
+            save(page, f"look-compare-{scheme}", width=1180, height=660)
             context.close()
         browser.close()
 

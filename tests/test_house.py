@@ -87,11 +87,17 @@ def test_files_have_one_subject() -> None:
         assert len(path.read_text().splitlines()) <= 400, f"{path} is long: has it two subjects?"
 
 
-def test_the_wheel_has_what_runs(tmp_path: Path) -> None:
-    """The C source and the type marker travel with the package."""
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603
-    (wheel,) = tmp_path.glob("*.whl")
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_has_what_runs(wheel: Path) -> None:
+    """The C source, the page's module and the type marker travel with the package."""
     names = zipfile.ZipFile(wheel).namelist()
     for source in [*PACKAGE.rglob("*.c"), *PACKAGE.rglob("*.h")]:
         assert str(source.relative_to(ROOT)) in names
@@ -101,11 +107,8 @@ def test_the_wheel_has_what_runs(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(("tests", "bench", "examples"))]
 
 
-def test_an_install_from_the_wheel_can_write_a_page(tmp_path: Path) -> None:
+def test_an_install_from_the_wheel_can_write_a_page(wheel: Path, tmp_path: Path) -> None:
     """In a folder of its own, with the source out of sight."""
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
-    subprocess.run(build, check=True, capture_output=True)  # noqa: S603
-    (wheel,) = tmp_path.glob("*.whl")
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(tmp_path / "there")]
     subprocess.run([*install, str(wheel)], check=True, capture_output=True)  # noqa: S603
     code = (
