@@ -14,7 +14,7 @@ if sys.argv[1] == "keep":
     assert keep_heap()
 def work():
     torch.ones(20_000_000).sum()  # 80 MB
-for _ in range(5):
+for _ in range(20):  # the first few still find their place
     work()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(20):
