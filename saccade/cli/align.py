@@ -7,8 +7,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
+from saccade.cli.pairs import add_pair_arguments, read_pairs
 from saccade.cli.parser import count, speak_utf8
-from saccade.data import Pair, read_aligned, read_table
+from saccade.data import Pair
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links, maps_of
@@ -23,11 +24,8 @@ _CHUNK_BATCHES = 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
-    parser.add_argument("--source", type=Path, metavar="FILE", help="sentences, one a line, words between spaces")
-    parser.add_argument("--target", type=Path, metavar="FILE", help="their translations, one a line")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="or both in a TSV or JSON lines file")
-    parser.add_argument("--source-column", default="source", metavar="NAME", help="of the table (source)")
-    parser.add_argument("--target-column", default="target", metavar="NAME", help="of the table (target)")
+    helps = ("sentences, one a line, words between spaces", "their translations, one a line")
+    add_pair_arguments(parser, second="target", helps=helps)
     parser.add_argument("--gold", type=Path, metavar="FILE", help="right links, i-j sure and ipj possible: score ours")
     parser.add_argument("--reverse", type=Path, metavar="MODEL", help="a model of the other direction, to join with")
     parser.add_argument("--join", choices=JOINS, default="grow-diag", help="how, with --reverse (grow-diag)")
@@ -43,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """Print a line of links i-j for each pair; with --gold, print how good they are instead."""
     speak_utf8()
-    pairs = _read_pairs(chosen)
+    pairs = read_pairs(chosen, second="target")
     gold = None if chosen.gold is None else read_links(chosen.gold)
     if gold is not None and len(gold) != len(pairs):
         raise InputError(f"{chosen.gold} has {len(gold)} lines, wanted {len(pairs)}, one for each pair")
@@ -67,14 +65,6 @@ def run(chosen: argparse.Namespace) -> None:
         )
     elif chosen.output is None:
         print(lines, end="")
-
-
-def _read_pairs(chosen: argparse.Namespace) -> list[Pair]:
-    if chosen.table is not None and chosen.source is None and chosen.target is None:
-        return read_table(chosen.table, source=chosen.source_column, target=chosen.target_column)
-    if chosen.table is None and chosen.source is not None and chosen.target is not None:
-        return read_aligned(chosen.source, chosen.target)
-    raise InputError("align: wanted either --source and --target, or --table")
 
 
 def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[Links]:

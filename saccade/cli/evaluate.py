@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from saccade.cli.pairs import add_pair_arguments, read_pairs
 from saccade.cli.parser import speak_utf8
 from saccade.cli.translate import add_search_arguments, search_of
-from saccade.data import Pair, read_aligned, read_table
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import LengthScores, Score, score_by_length, score_translations
@@ -19,11 +19,8 @@ from saccade.models import load
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
-    parser.add_argument("--source", type=Path, metavar="FILE", help="the sentences to translate, one a line")
-    parser.add_argument("--reference", type=Path, metavar="FILE", help="their right translations, one a line")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="or both in a TSV or JSON lines file")
-    parser.add_argument("--source-column", default="source", metavar="NAME", help="of the table (source)")
-    parser.add_argument("--target-column", default="target", metavar="NAME", help="of the table (target)")
+    helps = ("the sentences to translate, one a line", "their right translations, one a line")
+    add_pair_arguments(parser, second="reference", helps=helps)
     parser.add_argument(
         "--by-length",
         type=int,
@@ -41,7 +38,7 @@ def run(chosen: argparse.Namespace) -> None:
     speak_utf8()
     if chosen.by_length is not None and chosen.by_length < 1:
         raise InputError(f"--by-length: found {chosen.by_length}, wanted at least 1")
-    pairs = read_test_set(chosen)
+    pairs = read_pairs(chosen, second="reference")
     translator = load(chosen.model)
     for number, pair in enumerate(pairs, start=1):
         translator.read(pair.source, f"{chosen.table or chosen.source}, sentence {number}")
@@ -81,12 +78,3 @@ def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthSc
     for fewest, most, count, found in lengths:
         figures = "  ".join(f"{name} {score.value:6.2f}" for name, score in found.items())
         print(f"{fewest:>3} to {most:>3} words: {count:>5} sentences  {figures}")
-
-
-def read_test_set(chosen: argparse.Namespace) -> list[Pair]:
-    """The pairs of the two files or of the table."""
-    if chosen.table is not None and chosen.source is None and chosen.reference is None:
-        return read_table(chosen.table, source=chosen.source_column, target=chosen.target_column)
-    if chosen.table is None and chosen.source is not None and chosen.reference is not None:
-        return read_aligned(chosen.source, chosen.reference)
-    raise InputError("evaluate: wanted either --source and --reference, or --table")
