@@ -22,7 +22,8 @@ lint: $(READY)
 # pages are tested in a real one; without it, and without the right to install it, those tests are skipped and say so
 browser:
 	@command -v chromium > /dev/null || \
-	    { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; } || \
+	    { test "$$(id -u)" = 0 && apt-get update -qq && \
+	      DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium > /dev/null; } || \
 	    echo "no chromium on this machine: browser tests will be skipped"
 
 format: $(READY)
