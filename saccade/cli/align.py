@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
+from saccade.cli.look import expect_layer_and_head
 from saccade.cli.pairs import add_pair_arguments, read_pairs
 from saccade.cli.parser import count, speak_utf8
 from saccade.data import Pair
@@ -45,6 +46,8 @@ def run(chosen: argparse.Namespace) -> None:
     gold = None if chosen.gold is None else read_links(chosen.gold)
     if gold is not None and len(gold) != len(pairs):
         raise InputError(f"{chosen.gold} has {len(gold)} lines, wanted {len(pairs)}, one for each pair")
+    if gold is not None and not any(line.sure for line in gold):
+        raise InputError(f"{chosen.gold} has no sure links, wanted some, such as 0-0")
     if gold is None and chosen.json:
         raise InputError("--json: it is for the figures, and there are none without --gold FILE")
     found = _align(chosen.model, pairs, chosen)
@@ -89,5 +92,7 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[
             for reading in readings:
                 if reading.cross is None:
                     raise InputError(f"{folder}: this model looks at nothing; it has no attention to align by")
-                found.append(links(maps_of(reading)[0], chosen.method, layer=layer, head=head))
+                attention = maps_of(reading)[0]
+                expect_layer_and_head(attention, chosen)
+                found.append(links(attention, chosen.method, layer=layer, head=head))
     return found

@@ -43,10 +43,10 @@ def run(chosen: argparse.Namespace) -> None:
     if chosen.compare is not None and any(getattr(chosen, name) for name in (*_FIGURES, "json")):
         raise InputError("--compare: two models go on a page or to the terminal; use --html, or one model a file")
     panels = [_panel(folder, chosen) for folder in (chosen.model, chosen.compare) if folder is not None]
+    picked = [_pick(panel, chosen) for panel in panels]
     if chosen.html is not None:
         save_page(chosen.html, panels, title=chosen.sentence)
         print(f"written: {chosen.html}")
-    picked = [_pick(panel, chosen) for panel in panels]
     where: dict[str, Any] = {"layer": _from_0(chosen.layer), "head": _from_0(chosen.head)}
     for form in _FIGURES:
         path = getattr(chosen, form)
@@ -97,13 +97,18 @@ def _pick(panel: Panel, chosen: argparse.Namespace) -> AttentionMap:
     """The map of the kind that was asked for, which has the layer and head that were asked for."""
     for attention in panel.maps:
         if attention.kind == chosen.kind:
-            for name, there in (("layer", attention.layers), ("head", attention.heads)):
-                number = getattr(chosen, name)
-                if number is not None and number > there:
-                    raise InputError(f"--{name}: found {number}, wanted 1 to {there}; the model has {there}")
+            expect_layer_and_head(attention, chosen)
             return attention
     have = ", ".join(attention.kind for attention in panel.maps)
     raise InputError(f"--kind: found {chosen.kind}, which this model does not have; it has {have}")
+
+
+def expect_layer_and_head(attention: AttentionMap, chosen: argparse.Namespace) -> None:
+    """The map has the --layer and the --head that were asked for, which count from 1."""
+    for name, there in (("layer", attention.layers), ("head", attention.heads)):
+        number = getattr(chosen, name)
+        if number is not None and number > there:
+            raise InputError(f"--{name}: found {number}, wanted 1 to {there}; the model has {there}")
 
 
 def _from_0(number: int | None) -> int | None:

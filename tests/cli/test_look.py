@@ -110,6 +110,9 @@ def test_bad_input(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
         capsys, "look", rnn, SENTENCE, "--kind", "encoder"
     )
     assert "--layer: found 2, wanted 1 to 1" in refused(capsys, "look", rnn, SENTENCE, "--layer", "2")
+    page = tmp_path / "page.html"
+    refused(capsys, "look", rnn, SENTENCE, "--layer", "2", "--html", str(page))
+    assert not page.exists()  # nothing is written before all is known to be right
     assert "found nothing but space" in refused(capsys, "look", rnn, "  ")
     assert "wanted a name that ends in .png" in refused(capsys, "look", rnn, SENTENCE, "--png", "x.svg")
     assert "--compare: two models" in refused(capsys, "look", rnn, SENTENCE, "--compare", rnn, "--svg", "x.svg")
@@ -119,5 +122,8 @@ def test_bad_input(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "wanted either --source and --target, or --table" in refused(capsys, "align", rnn)
     assert "looks at nothing" in refused(capsys, "align", none, *files)
     assert "none without --gold" in refused(capsys, "align", rnn, *files, "--json")
+    assert "--head: found 3, wanted 1 to 1" in refused(capsys, "align", rnn, *files, "--head", "3")
+    (tmp_path / "gold").write_text("0p0\n\n")
+    assert "has no sure links" in refused(capsys, "align", rnn, *files, "--gold", str(tmp_path / "gold"))
     (tmp_path / "gold").write_text("0-0\n")
     assert "has 1 lines, wanted 2" in refused(capsys, "align", rnn, *files, "--gold", str(tmp_path / "gold"))
