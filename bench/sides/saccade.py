@@ -25,7 +25,7 @@ _RNNS: dict[str, dict[str, Any]] = {
 def make_model(job: Job) -> TranslationNet:
     if job.model == "transformer":
         settings = TransformerSettings.model_validate(
-            {"kind": "transformer", "tie": "all", "dropout": DROPOUT, **TRANSFORMER}
+            {"kind": "transformer", "tie": "all", "dropout": DROPOUT, "feed_forward_dropout": DROPOUT, **TRANSFORMER}
         )
     else:
         settings = RnnSettings.model_validate({"kind": "rnn", "dropout": DROPOUT, **RNN, **_RNNS[job.model]})

@@ -59,6 +59,7 @@ class TransformerSettings(Settings):
     tie: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
     dropout: Share = 0.1
     attention_dropout: Share = 0.0
+    feed_forward_dropout: Share = 0.0  # between the two maps, where the paper has none
     longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
 
     @model_validator(mode="after")

@@ -88,6 +88,7 @@ def _transformer(settings: TransformerSettings, source_size: int, target_size: i
         settings.activation,
         settings.dropout,
         settings.attention_dropout,
+        settings.feed_forward_dropout,
     )
     std = settings.dim**-0.5  # TokensInPlace multiplies by √dim
     read = _embedding(source_size, settings.dim, std)

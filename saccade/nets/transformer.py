@@ -49,6 +49,7 @@ class LayerShape(NamedTuple):
     activation: Literal["relu", "gelu"]
     dropout: float
     attention_dropout: float
+    feed_forward_dropout: float = 0.0  # after the bend, where the paper has none
 
     def attention(self, *, rotary: bool) -> MultiHead:
         size = self.dim // self.heads
@@ -88,7 +89,7 @@ class FeedForward(nn.Module):
         self.inner = nn.Linear(shape.dim, shape.feed_forward)
         self.outer = nn.Linear(shape.feed_forward, shape.dim)
         self.bend = nn.ReLU() if shape.activation == "relu" else nn.GELU()
-        self.dropout = Dropout(shape.dropout)
+        self.dropout = Dropout(shape.feed_forward_dropout)
         for linear in (self.inner, self.outer):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from saccade.nets import LayerShape, TransformerDecoder, TransformerEncoder
-from saccade.nets.transformer import DecoderLayer, EncoderLayer
+from saccade.nets.transformer import DecoderLayer, EncoderLayer, FeedForward
 
 DIM, HEADS, INNER, LAYERS, SIZE = 12, 3, 20, 2, 17
 SHAPES = {
@@ -104,3 +104,12 @@ def test_tokens_are_scaled_and_placed() -> None:
     angle = position / 10000 ** torch.tensor(4 / DIM)
     torch.testing.assert_close(x[2, 4], embedding.weight[token, 4] * DIM**0.5 + angle.sin())
     torch.testing.assert_close(x[2, 5], embedding.weight[token, 5] * DIM**0.5 + angle.cos())
+
+
+def test_the_feed_forward_part_drops_only_what_it_is_told_to():
+    shape = SHAPES["pre relu"]._replace(dropout=0.5)
+    x = torch.randn(2, 3, DIM)
+    plain = FeedForward(shape)
+    torch.testing.assert_close(plain(x), plain(x), rtol=0, atol=0)
+    dropping = FeedForward(shape._replace(feed_forward_dropout=0.5))
+    assert not torch.equal(dropping(x), dropping(x))
