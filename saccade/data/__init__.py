@@ -2,6 +2,7 @@
 
 from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
 from saccade.data.dates import DATE_LOCALES, Dates, date_links
+from saccade.data.images import Pixels, read_image
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
@@ -38,6 +39,7 @@ __all__ = [
     "Example",
     "Numbers",
     "Pair",
+    "Pixels",
     "Tokens",
     "Vocabularies",
     "Vocabulary",
@@ -53,6 +55,7 @@ __all__ = [
     "merge_to_words",
     "pad",
     "read_aligned",
+    "read_image",
     "read_table",
     "save_vocabularies",
     "split_corpus",

@@ -1,6 +1,7 @@
 """How good outputs are."""
 
 from saccade.metrics.alignment import AlignmentScore, Gold, read_links, score_alignments
+from saccade.metrics.captions import caption_words, score_captions
 from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
 
 __all__ = [
@@ -8,8 +9,10 @@ __all__ = [
     "Gold",
     "LengthScores",
     "Score",
+    "caption_words",
     "read_links",
     "score_alignments",
     "score_by_length",
+    "score_captions",
     "score_translations",
 ]

@@ -1,17 +1,25 @@
-"""How a translation is found, and what was tried on the way."""
+"""How a translation or a caption is found, and what was tried on the way."""
 
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+import torch
+
+from saccade.decode import UNTRACED, Hypothesis, Trace, beam_search, greedy_search, length_penalty, sample
 from saccade.errors import InputError
+from saccade.nets import Decoder, Encoded
+
+StateT = TypeVar("StateT")
 
 
 @dataclass(frozen=True)
 class Search:
-    """How to find a translation. A beam of 1 is greedy search."""
+    """How to find an output. A beam of 1 is greedy search."""
 
     beam: int = 5
-    nbest: int = 1  # how many translations of each sentence
+    nbest: int = 1  # how many outputs for each input
     length_penalty: float = 1.0  # 0 ranks by the log probability alone, and so favours short ones
     coverage_penalty: float = 0.0  # above 0 favours those that looked at every word
     sampling: bool = False  # draw instead of search
@@ -59,3 +67,56 @@ class TreeNode(NamedTuple):
     piece: str  # as the vocabulary writes it
     log_prob: float  # of everything up to here
     score: float | None  # with penalties, of a hypothesis that ends here
+
+
+def find(
+    decoder: Decoder[StateT],
+    encoded: Encoded,
+    how: Search,
+    *,
+    limits: Sequence[int],
+    prefixes: Sequence[Sequence[int]],
+    names: Sequence[str],
+    trace: Trace = UNTRACED,
+) -> list[list[Hypothesis]]:
+    """The outputs for each input, the best first: `nbest` of them.
+
+    limits    for each input, how many tokens its outputs may have
+    prefixes  for each input, the tokens that they have to begin with
+    names     for each input, what its draws belong to: they are the same wherever it stands
+    """
+    if how.sampling:
+        chances = [_chances(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
+        drawn = sample(
+            decoder,
+            encoded.repeat(how.nbest),
+            limits=[limit for limit in limits for _ in range(how.nbest)],
+            prefixes=[prefix for prefix in prefixes for _ in range(how.nbest)],
+            chances=torch.tensor(chances, dtype=torch.float64),
+            temperature=how.temperature,
+            top_k=how.top_k,
+            top_p=how.top_p,
+        )
+        return [drawn[first : first + how.nbest] for first in range(0, len(drawn), how.nbest)]
+    if how.beam == 1 and not how.coverage_penalty and trace is UNTRACED:
+        found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
+        # with one hypothesis there is nothing to rank, but its score is on the same scale
+        penalties = [length_penalty(len(one.ids), how.length_penalty) for one in found]
+        return [[one._replace(score=one.log_prob / penalty)] for one, penalty in zip(found, penalties, strict=True)]
+    return beam_search(
+        decoder,
+        encoded,
+        beam=how.beam,
+        best=how.nbest,
+        limits=limits,
+        prefixes=prefixes,
+        alpha=how.length_penalty,
+        beta=how.coverage_penalty,
+        trace=trace,
+    )
+
+
+def _chances(seed: int, name: str, number: int, count: int) -> list[float]:
+    """Numbers in [0, 1) that belong to this input, whatever stands beside it in its batch."""
+    chance = random.Random(f"{seed} {number} {name}")
+    return [chance.random() for _ in range(count)]

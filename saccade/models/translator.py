@@ -1,6 +1,5 @@
 """A trained translator: text in, text out, with what it looked at."""
 
-import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,13 +18,13 @@ from saccade.data import (
     pad,
     save_vocabularies,
 )
-from saccade.decode import UNTRACED, Hypothesis, Trace, beam_search, greedy_search, length_penalty, sample
+from saccade.decode import UNTRACED, Hypothesis, Trace
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.heap import keep_heap
 from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
 from saccade.models.reading import Reading, read_along
-from saccade.models.search import Search, TreeNode, expect, read_search
+from saccade.models.search import Search, TreeNode, expect, find, read_search
 from saccade.models.settings import TranslatorSettings
 from saccade.models.translation_net import TranslationNet, make_net
 from saccade.settings import check_settings, read_yaml, write_yaml
@@ -207,40 +206,10 @@ class Translator:
         trace: Trace = UNTRACED,
     ) -> list[list[Hypothesis]]:
         limits = [min(3 * len(source.ids) + 20, self.net.longest) for source in sources]
-        repeat = how.nbest if how.sampling else 1
-        rows = [source.ids for source in sources for _ in range(repeat)]
-        encoded = self.net.encode(pad(rows), torch.tensor([len(row) for row in rows]))
-        decoder = self.net.decoder
-        if how.sampling:
-            chances = [_chances(how.seed, text, n, max(limits)) for text in texts for n in range(repeat)]
-            drawn = sample(
-                decoder,
-                encoded,
-                limits=[limit for limit in limits for _ in range(repeat)],
-                prefixes=[prefix for prefix in prefixes for _ in range(repeat)],
-                chances=torch.tensor(chances, dtype=torch.float64),
-                temperature=how.temperature,
-                top_k=how.top_k,
-                top_p=how.top_p,
-            )
-            return [drawn[first : first + repeat] for first in range(0, len(drawn), repeat)]
-        if how.beam == 1 and not how.coverage_penalty and trace is UNTRACED:
-            found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
-            alpha = (
-                how.length_penalty
-            )  # with one hypothesis there is nothing to rank, but its score is on the same scale
-            return [[one._replace(score=one.log_prob / length_penalty(len(one.ids), alpha))] for one in found]
-        return beam_search(
-            decoder,
-            encoded,
-            beam=how.beam,
-            best=how.nbest,
-            limits=limits,
-            prefixes=prefixes,
-            alpha=how.length_penalty,
-            beta=how.coverage_penalty,
-            trace=trace,
+        encoded = self.net.encode(
+            pad([source.ids for source in sources]), torch.tensor([len(source.ids) for source in sources])
         )
+        return find(self.net.decoder, encoded, how, limits=limits, prefixes=prefixes, names=texts, trace=trace)
 
     def _describe(self, sources: list[Tokens], found: list[list[Hypothesis]], *, attention: bool) -> list[Translation]:
         """Hypotheses as text, the best of each sentence first with the others as its alternatives."""
@@ -268,9 +237,3 @@ class Translator:
             del described[: len(group)]
             results.append(replace(best, alternatives=others))
         return results
-
-
-def _chances(seed: int, text: str, number: int, count: int) -> list[float]:
-    """Numbers in [0, 1) that belong to this text, whatever stands beside it in its batch."""
-    chance = random.Random(f"{seed} {number} {text}")
-    return [chance.random() for _ in range(count)]

@@ -20,6 +20,12 @@ class Encoded(NamedTuple):
     final: tuple[Tensor, ...] = ()  # [B, D] each: what a recurrent encoder ends with
     weights: Tensor | None = None  # [B, L, H, S, S], what the source saw of itself, if asked for and there
 
+    def repeat(self, copies: int) -> "Encoded":
+        """Each of the batch, `copies` times in a row."""
+        rows = spread(len(self.states), copies, self.states.device)
+        weights = None if self.weights is None else self.weights[rows]
+        return Encoded(self.states[rows], self.mask[rows], tuple(part[rows] for part in self.final), weights)
+
 
 StateT = TypeVar("StateT")
 

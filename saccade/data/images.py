@@ -1,0 +1,63 @@
+"""Images as they come: any mode, any size within reason, upright; one clear line for those that cannot be read."""
+
+import io
+import warnings
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from saccade.errors import InputError
+
+Pixels = NDArray[np.uint8]  # [height, width, 3]: red, green, blue
+
+# What photographs come in. Pillow reads many more, and the fewer decoders are open to strangers' files the better.
+_FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+_MOST_PIXELS = 100_000_000  # 300 MB while it is being made smaller
+_HALF_AND_MORE = 1 << 8  # what 16 bits are divided by
+
+
+def read_image(source: Path | bytes, *, side: int, name: str | None = None) -> Pixels:
+    """The whole image, upright, as `[side, side, 3]`; if it is no square, its sides change in proportion.
+
+    Transparent parts become white, and of an animation the first picture is taken. `name` is what messages call it.
+    """
+    name = name or (str(source) if isinstance(source, Path) else "the image")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd metadata; what matters is refused below
+            with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source, formats=_FORMATS) as image:
+                image.draft("RGB", (2 * side, 2 * side))  # a JPEG can be read at a fraction of its size
+                _expect_bounded(image, name)
+                turned = ImageOps.exif_transpose(image)
+                small = _as_rgb(turned).resize((side, side), Image.Resampling.BICUBIC, reducing_gap=3.0)
+                return np.asarray(small, dtype=np.uint8)
+    except Image.DecompressionBombError:
+        raise InputError(f"{name}: far too large an image; wanted at most {_MOST_PIXELS:,} pixels") from None
+    except UnidentifiedImageError:
+        kinds = ", ".join(_FORMATS)
+        raise InputError(f"{name}: not an image that can be read; wanted one of {kinds}") from None
+    except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name}: the image cannot be read ({error}); it may be cut off or damaged") from None
+
+
+def _expect_bounded(image: Image.Image, name: str) -> None:
+    if image.width * image.height > _MOST_PIXELS:
+        raise InputError(
+            f"{name}: {image.width} × {image.height} pixels; wanted at most {_MOST_PIXELS:,}: make it smaller"
+        )
+
+
+def _as_rgb(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I") or image.mode == "F":  # 16 bits of grey, and the like
+        grey = np.asarray(image, dtype=np.float64)
+        scale = _HALF_AND_MORE if grey.max(initial=0) > 255 else 1
+        return Image.fromarray(np.clip(grey / scale, 0, 255).astype(np.uint8)).convert("RGB")
+    if "A" in image.mode or "transparency" in image.info:
+        image = image.convert("RGBA")
+        white = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(white, image).convert("RGB")
+    return image.convert("RGB")

