@@ -13,7 +13,7 @@ import saccade
 from saccade.data import Dates, Pair, date_links
 from saccade.look import draw_text, maps_of
 from saccade.models import Translator
-from saccade.tasks import load_recipe, load_splits, start_training
+from saccade.tasks import TranslationRecipe, load_recipe, load_splits, start_training
 from saccade.train import make_reporter
 
 RUN = Path("runs") / "demo"
@@ -30,7 +30,9 @@ SHOWN = "le 14 juillet 1989"
 
 def held_out_dates(count: int) -> list[Pair]:
     """Dates that stand neither in what was learnt from nor in what was validated with."""
-    seen = {pair.source for part in load_splits(load_recipe("dates").data) for pair in part}
+    recipe = load_recipe("dates")
+    assert isinstance(recipe, TranslationRecipe)
+    seen = {pair.source for part in load_splits(recipe.data) for pair in part}
     fresh: dict[str, Pair] = {}
     number = 0
     while len(fresh) < count:
@@ -65,7 +67,7 @@ def main() -> None:
     start_training(load_recipe("dates"), RUN, make_reporter())
     print(f"\nTrained in {time.perf_counter() - began:.0f} s.")
 
-    translator = saccade.load(RUN / "model")
+    translator: Translator = saccade.load(RUN / "model")
     pairs = held_out_dates(1000)
     found = translator.translate([pair.source for pair in pairs], beam=1)
     right = sum(translation.text == pair.target for translation, pair in zip(found, pairs, strict=True))

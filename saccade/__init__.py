@@ -1,17 +1,18 @@
 """saccade: attention models that a person can train on their own data, look into, and ship."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from saccade.models import Translator
-
 __version__ = "0.1.0"
 
 
-def load(folder: "str | Path") -> "Translator":
-    """The model of a folder, as `saccade train` writes it: `saccade.load("run/model").translate(["..."])`."""
+def load(folder: "str | Path") -> Any:
+    """The model of a folder, as `saccade train` writes it: a `Translator` or a `Captioner`, as it was trained.
+
+    saccade.load("run/model").translate(["..."])      saccade.load("run/model").caption(["photo.jpg"])
+    """
     from saccade.models import load  # noqa: PLC0415 - `saccade.attention` alone should not need all of this
 
     return load(folder)

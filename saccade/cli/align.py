@@ -15,7 +15,7 @@ from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links, maps_of
 from saccade.metrics import read_links, score_alignments
-from saccade.models import load
+from saccade.models import load_translator
 
 Links = list[tuple[int, int]]
 
@@ -71,7 +71,7 @@ def run(chosen: argparse.Namespace) -> None:
 
 
 def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[Links]:
-    translator = load(folder)
+    translator = load_translator(folder)
     for number, pair in enumerate(pairs, start=1):
         translator.read(pair.source, f"pair {number}, source")
         translator.read_target(pair.target, f"pair {number}, target")

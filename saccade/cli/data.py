@@ -13,12 +13,16 @@ from saccade.data import (
     Numbers,
     expect_free,
     get_public_set,
+    make_scenes,
     split_corpus,
+    write_scenes,
     write_splits,
 )
+from saccade.errors import InputError
 
 # They are held in memory, to know what stood there before.
 _MOST_PAIRS = 10_000_000
+_LEAST_SIDE, _MOST_SIDE = 16, 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,12 +61,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     )
 
+    shapes = corpora.add_parser(
+        "shapes",
+        help="scenes of coloured shapes, with captions and the box of every noun",
+        description='Scenes of coloured shapes, with captions ("a large red circle above a small blue star") and the box'
+        " of every noun: images, and captions.jsonl.",
+    )
+    shapes.add_argument("--side", type=_side, default=64, metavar="N", help="pixels of a side (64)")
+    shapes.add_argument("--scenes", type=_count, default=1_000, metavar="N", help="how many (1000)")
+    shapes.set_defaults(run=make_shapes)
+
     for corpus in (dates, numbers):
         corpus.add_argument("--pairs", type=_count, default=20_000, metavar="N", help="pairs to train on (20000)")
         corpus.add_argument("--valid", type=_count, default=1_000, metavar="N", help="pairs for validation (1000)")
         corpus.add_argument("--test", type=_count, default=1_000, metavar="N", help="pairs for the test (1000)")
-        corpus.add_argument("--seed", type=int, default=0, metavar="N", help="another seed gives other pairs (0)")
-        corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the TSV files go")
+    for corpus in (dates, numbers, shapes):
+        corpus.add_argument("--seed", type=int, default=0, metavar="N", help="another seed gives others (0)")
+        corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the files go")
         corpus.add_argument("--overwrite", action="store_true", help="write over files that stand there already")
 
     get = kinds.add_parser("get", help="get a public data set, from the network or from a folder, and check it")
@@ -99,6 +114,23 @@ def make_corpus(chosen: argparse.Namespace, corpus: Corpus) -> None:
         print(f"{path}: {len(pairs)} pairs, such as {pairs[0].source!r} -> {pairs[0].target!r}")
 
 
+def make_shapes(chosen: argparse.Namespace) -> None:
+    """Draw the scenes, write them, and say where they are."""
+    captions = chosen.out / "captions.jsonl"
+    if captions.exists() and not chosen.overwrite:
+        raise InputError(f"{captions} is there already; choose another folder, or write over it with --overwrite")
+    scenes = make_scenes(chosen.scenes, seed=chosen.seed, side=chosen.side)
+    write_scenes(scenes, chosen.out, progress=_show_progress if sys.stderr.isatty() else None)
+    print(f"{captions}: {len(scenes)} scenes, such as {scenes[0].caption!r}; the images are in {chosen.out / 'images'}")
+
+
+def _side(text: str) -> int:
+    number = _count(text)
+    if not _LEAST_SIDE <= number <= _MOST_SIDE:
+        raise argparse.ArgumentTypeError(f"found {number}, wanted {_LEAST_SIDE} to {_MOST_SIDE}")
+    return number
+
+
 def _show_progress(done: int, total: int) -> None:
     if done == total or done % 1000 == 0:
-        print(f"\r{done} of {total} pairs", end="\n" if done == total else "", file=sys.stderr, flush=True)
+        print(f"\r{done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)

@@ -1,4 +1,6 @@
-"""`saccade evaluate`: Translate a test set and score the result with BLEU and chrF."""
+"""`saccade evaluate`: Run a model on a test set and score the result: translations by BLEU and chrF, captions by BLEU,
+ROUGE-L and CIDEr.
+"""
 
 import argparse
 import json
@@ -8,17 +10,19 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from saccade.cli.captioned import add_captioned_arguments, evaluate_captions
 from saccade.cli.pairs import add_pair_arguments, read_pairs
-from saccade.cli.parser import speak_utf8
+from saccade.cli.parser import count, speak_utf8
 from saccade.cli.translate import add_search_arguments, search_of
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import LengthScores, Score, score_by_length, score_translations
-from saccade.models import load
+from saccade.models import Captioner, Translator, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
+    parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences or images at a time (64)")
     helps = ("the sentences to translate, one a line", "their right translations, one a line")
     add_pair_arguments(parser, second="reference", helps=helps)
     parser.add_argument(
@@ -29,17 +33,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the translations there, too")
+    add_captioned_arguments(parser)
     add_search_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> None:
-    """Translate, score, and print each figure with its signature."""
+    """Find out what the model does, and evaluate that."""
     speak_utf8()
+    model = load(chosen.model)
+    if isinstance(model, Captioner):
+        evaluate_captions(chosen, model)
+    else:
+        evaluate_translations(chosen, model)
+
+
+def evaluate_translations(chosen: argparse.Namespace, translator: Translator) -> None:
+    """Translate, score, and print each figure with its signature."""
+    if chosen.images is not None or chosen.captions is not None:
+        raise InputError(f"{chosen.model} translates; wanted --source and --reference, not --images and --captions")
     if chosen.by_length is not None and chosen.by_length < 1:
         raise InputError(f"--by-length: found {chosen.by_length}, wanted at least 1")
     pairs = read_pairs(chosen, second="reference")
-    translator = load(chosen.model)
     for number, pair in enumerate(pairs, start=1):
         translator.read(pair.source, f"{chosen.table or chosen.source}, sentence {number}")
     console = Console(stderr=True)
@@ -75,6 +90,6 @@ def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthSc
     print(f"{sentences} sentences")
     for name, score in scores.items():
         print(f"{name:<10} {score.value:6.2f}  {score.signature}")
-    for fewest, most, count, found in lengths:
+    for fewest, most, sentences_here, found in lengths:
         figures = "  ".join(f"{name} {score.value:6.2f}" for name, score in found.items())
-        print(f"{fewest:>3} to {most:>3} words: {count:>5} sentences  {figures}")
+        print(f"{fewest:>3} to {most:>3} words: {sentences_here:>5} sentences  {figures}")

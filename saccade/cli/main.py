@@ -14,11 +14,12 @@ from saccade.errors import InputError
 COMMANDS = {
     "train": "train a model as a recipe says, or go on with a training that was broken off",
     "translate": "translate a file, or what comes in on a pipe",
-    "evaluate": "translate a test set and score the result",
+    "caption": "say what is on images",
+    "evaluate": "run a model on a test set and score the result",
     "look": "show what a model looks at: in the terminal, as a figure, as a page",
     "align": "link the words of sentence pairs, and score the links",
     "recipe": "list, show and copy the recipes of the package",
-    "data": "make a corpus with exact answers",
+    "data": "make a corpus with exact answers, or get a public one",
 }
 
 _WITH_COMMANDS = ("recipe", "data")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from saccade.errors import InputError
-from saccade.tasks import load_recipe, recipe_of_run, start_training
+from saccade.tasks import USES, load_recipe, recipe_of_run, start_training
 from saccade.train import make_reporter
 
 
@@ -40,4 +40,5 @@ def run(chosen: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         print(f"stopped; to go on: saccade train --run {chosen.folder}", file=sys.stderr)
         raise
-    print(f"{chosen.folder / 'model'} is finished; use it with: saccade translate {chosen.folder / 'model'} FILE")
+    model = chosen.folder / "model"
+    print(f"{model} is finished; use it with: {USES[recipe.task].format(model=model)}")

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from saccade.cli.parser import count, speak_utf8
 from saccade.errors import InputError
 from saccade.files import decode_lines, read_file, read_lines
-from saccade.models import Translation, Translator, load
+from saccade.models import Translation, Translator, load_translator
 
 # Sentences that are translated before their results are printed.
 _CHUNK_BATCHES = 16
@@ -25,20 +25,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="JSON lines, with words, attention and alternatives")
     parser.add_argument("--prefixes", type=Path, metavar="FILE", help="what each translation has to begin with")
+    parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
     add_search_arguments(parser)
     parser.set_defaults(run=run)
 
 
-def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what says how translations are found."""
-    parser.add_argument("--beam", type=count, default=5, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
-    parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
-    parser.add_argument("--nbest", type=count, default=1, metavar="N", help="translations of each sentence (1)")
+def add_search_arguments(parser: argparse.ArgumentParser, *, what: str = "translation", beam: int = 5) -> None:
+    """Add what says how outputs are found."""
+    parser.add_argument(
+        "--beam", type=count, default=beam, metavar="N", help=f"hypotheses kept; 1 is greedy search ({beam})"
+    )
+    parser.add_argument("--nbest", type=count, default=1, metavar="N", help=f"how many {what}s of each (1)")
     parser.add_argument("--length-penalty", type=float, default=1.0, metavar="A", help="0 favours short ones (1)")
     parser.add_argument(
-        "--coverage-penalty", type=float, default=0.0, metavar="B", help="above 0 favours those that saw every word (0)"
+        "--coverage-penalty", type=float, default=0.0, metavar="B", help="above 0 favours those that saw everything (0)"
     )
-    parser.add_argument("--sampling", action="store_true", help="draw translations instead of searching the best")
+    parser.add_argument("--sampling", action="store_true", help=f"draw {what}s instead of searching the best")
     parser.add_argument("--temperature", type=float, default=1.0, metavar="T", help="below 1: fewer surprises (1)")
     parser.add_argument("--top-k", type=count, metavar="K", help="draw from the K likeliest tokens only")
     parser.add_argument("--top-p", type=float, default=1.0, metavar="P", help="or from those with P of the probability")
@@ -56,7 +58,7 @@ def search_of(chosen: argparse.Namespace) -> dict[str, Any]:
 def run(chosen: argparse.Namespace) -> None:
     """Read everything, so that a bad line is found before anything is written; then translate piece by piece."""
     speak_utf8()
-    translator = load(chosen.model)
+    translator = load_translator(chosen.model)
     name = "standard input" if chosen.file == "-" else chosen.file
     content = sys.stdin.buffer.read() if chosen.file == "-" else read_file(Path(chosen.file))
     sentences = decode_lines(content, name)

@@ -1,12 +1,14 @@
 """What models learn from: pairs of sentences, vocabularies, batches, and corpora that the package makes itself."""
 
 from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
+from saccade.data.captions import Captioned, read_captions, read_names
 from saccade.data.dates import DATE_LOCALES, Dates, date_links
 from saccade.data.images import Pixels, read_image
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
 from saccade.data.public import SETS, get_public_set
+from saccade.data.shapes import Box, Noun, Scene, make_scenes, write_scenes
 from saccade.data.vocabularies import (
     END,
     PAD,
@@ -18,8 +20,11 @@ from saccade.data.vocabularies import (
     VocabularySettings,
     have_vocabularies,
     learn_vocabularies,
+    learn_vocabulary,
     load_vocabularies,
+    load_vocabulary,
     save_vocabularies,
+    vocabulary_path,
 )
 from saccade.data.words import merge_to_words
 
@@ -33,13 +38,17 @@ __all__ = [
     "UNKNOWN",
     "Batch",
     "Batches",
+    "Box",
+    "Captioned",
     "Corpus",
     "Cursor",
     "Dates",
     "Example",
+    "Noun",
     "Numbers",
     "Pair",
     "Pixels",
+    "Scene",
     "Tokens",
     "Vocabularies",
     "Vocabulary",
@@ -50,15 +59,22 @@ __all__ = [
     "get_public_set",
     "have_vocabularies",
     "learn_vocabularies",
+    "learn_vocabulary",
     "load_vocabularies",
+    "load_vocabulary",
     "make_batch",
+    "make_scenes",
     "merge_to_words",
     "pad",
     "read_aligned",
+    "read_captions",
     "read_image",
+    "read_names",
     "read_table",
     "save_vocabularies",
     "split_corpus",
+    "vocabulary_path",
     "write_pairs",
+    "write_scenes",
     "write_splits",
 ]

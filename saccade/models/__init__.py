@@ -2,30 +2,89 @@
 
 from pathlib import Path
 
+from saccade.errors import InputError
+from saccade.models.caption_net import CaptionBatch, CaptionNet, caption_loss, make_caption_net
+from saccade.models.caption_settings import (
+    CaptionerSettings,
+    CaptionModel,
+    CaptionRnnSettings,
+    EyeSettings,
+    PretrainedEye,
+    SmallEye,
+    expect_no_source_words,
+)
+from saccade.models.captioner import Caption, Captioner
+from saccade.models.folder import CONFIG, expect_model
+from saccade.models.pretrained import load_eye, weights_fingerprint
 from saccade.models.reading import Reading
 from saccade.models.search import Search, TreeNode
+from saccade.models.seeing import features_of, scaled
 from saccade.models.settings import RnnSettings, TransformerSettings, TranslatorSettings, expect_joint_if_tied
 from saccade.models.translation_net import TranslationNet, make_net, translation_loss
 from saccade.models.translator import Translation, Translator
+from saccade.settings import read_yaml
+
+_TASKS: dict[str, type[Translator] | type[Captioner]] = {"translation": Translator, "captions": Captioner}
 
 
-def load(folder: str | Path) -> Translator:
-    """The model of a folder."""
-    return Translator.load(Path(folder))
+def load(folder: str | Path) -> Translator | Captioner:
+    """The model of a folder, whatever it does."""
+    expect_model(Path(folder))
+    config = Path(folder) / CONFIG
+    values = read_yaml(config)
+    task = values.get("task", "translation") if isinstance(values, dict) else "translation"
+    if task not in _TASKS:
+        raise InputError(f"{config}: task: found {task!r}, wanted one of {', '.join(_TASKS)}")
+    return _TASKS[task].load(Path(folder))
+
+
+def load_translator(folder: str | Path) -> Translator:
+    """The translator of a folder; another model is refused."""
+    model = load(folder)
+    if not isinstance(model, Translator):
+        raise InputError(f"{folder} is a model for captions; use it with: saccade caption {folder} IMAGE")
+    return model
+
+
+def load_captioner(folder: str | Path) -> Captioner:
+    """The captioner of a folder; another model is refused."""
+    model = load(folder)
+    if not isinstance(model, Captioner):
+        raise InputError(f"{folder} is a model for translation; use it with: saccade translate {folder} FILE")
+    return model
 
 
 __all__ = [
+    "Caption",
+    "CaptionBatch",
+    "CaptionModel",
+    "CaptionNet",
+    "CaptionRnnSettings",
+    "Captioner",
+    "CaptionerSettings",
+    "EyeSettings",
+    "PretrainedEye",
     "Reading",
     "RnnSettings",
     "Search",
+    "SmallEye",
     "TransformerSettings",
     "Translation",
     "TranslationNet",
     "Translator",
     "TranslatorSettings",
     "TreeNode",
+    "caption_loss",
     "expect_joint_if_tied",
+    "expect_no_source_words",
+    "features_of",
     "load",
+    "load_captioner",
+    "load_eye",
+    "load_translator",
+    "make_caption_net",
     "make_net",
+    "scaled",
     "translation_loss",
+    "weights_fingerprint",
 ]

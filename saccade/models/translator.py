@@ -1,7 +1,6 @@
 """A trained translator: text in, text out, with what it looked at."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from saccade.decode import UNTRACED, Hypothesis, Trace
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.heap import keep_heap
+from saccade.models.evaluating import evaluating
 from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
 from saccade.models.reading import Reading, read_along
 from saccade.models.search import Search, TreeNode, expect, find, read_search
@@ -115,7 +115,7 @@ class Translator:
         for first in range(0, len(order), batch):
             places = [place for _, place in order[first : first + batch]]
             chosen = [sources[place] for place in places]
-            with self._evaluating():
+            with evaluating(self.net):
                 found = self._search(chosen, [starts[place] for place in places], [sentences[p] for p in places], how)
             for place, translations in zip(places, self._describe(chosen, found, attention=attention), strict=True):
                 results[place] = translations
@@ -132,23 +132,12 @@ class Translator:
         if len(source.ids) == 1:
             return []
         trace = Trace()
-        with self._evaluating():
+        with evaluating(self.net):
             self._search([source], [[]], [sentence], how, trace)
         write = self.vocabularies.target.piece
         return [
             TreeNode(branch.parent, write(branch.token), branch.log_prob, branch.score) for branch in trace.branches[0]
         ]
-
-    @contextmanager
-    def _evaluating(self) -> Iterator[None]:
-        """Without dropout and gradients, whatever the net is doing otherwise."""
-        was_training = self.net.training
-        self.net.eval()
-        try:
-            with torch.inference_mode():
-                yield
-        finally:
-            self.net.train(was_training)
 
     def read(self, text: str, where: str) -> Tokens:
         """The tokens of a source sentence; too many of them are refused."""
@@ -178,7 +167,7 @@ class Translator:
         readings: dict[int, Reading] = {}
         for first in range(0, len(order), batch):
             places = order[first : first + batch]
-            with self._evaluating():
+            with evaluating(self.net):
                 found = read_along(self.net, [read[place] for place in places], [written[place] for place in places])
             readings |= dict(zip(places, found, strict=True))
             if progress is not None:
@@ -218,7 +207,7 @@ class Translator:
         readings: Sequence[Reading | None] = [None] * len(flat)
         if attention:
             # once more through the decoder, all places at once, so that a search need not carry weights along
-            with self._evaluating():
+            with evaluating(self.net):
                 readings = read_along(self.net, [source for source, _ in flat], [target for _, target in written])
         described = [
             Translation(

@@ -5,6 +5,7 @@ Letters: `B` batch, `S` source items, `T` target items, `D` dim.
 
 from abc import ABC, abstractmethod
 
+import torch
 from torch import Tensor, nn
 
 from saccade.attention import Attended, Attention, Memory, RememberingScore, Soft, State, make_score, make_weighting
@@ -65,6 +66,34 @@ class SumContext(Context):
         return Attended(memory.value.expand(-1, query.shape[1], -1), weights, state)
 
 
+class MeanContext(SumContext):
+    """c_t = Σ_i h_i / S: the same as a sum, but for its size."""
+
+    def remember(self, encoded: Encoded) -> Memory:
+        ones, total = super().remember(encoded)[:2]
+        share = ones / ones.sum(1, keepdim=True)  # [B, S, 1]
+        return Memory(share, total / ones.sum(1, keepdim=True))
+
+
+class GatedContext(Context):
+    """c_t = β_t c'_t with β_t = σ(w s + b): the decoder says how much of what it saw it wants (Xu 2015)."""
+
+    def __init__(self, inner: Context, dim: int) -> None:
+        super().__init__()
+        self.inner = inner
+        self.gate = nn.Linear(dim, 1)
+        self.size = inner.size
+        self.follows_query = True
+        self.shares_memory = inner.shares_memory
+
+    def remember(self, encoded: Encoded) -> Memory:
+        return self.inner.remember(encoded)
+
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+        attended = self.inner.recall(query, memory, state=state, need_weights=need_weights)
+        return attended._replace(context=torch.sigmoid(self.gate(query)) * attended.context)
+
+
 class NoContext(Context):
     """Nothing but the decoder's first state: all of the source squeezed through one vector (Sutskever 2014)."""
 
@@ -80,7 +109,9 @@ class NoContext(Context):
 
 
 def make_context(score: str, weighting: str, dim: int) -> Context:
-    """`none`, `sum`, or attention by the score of that name."""
+    """`none`, `sum`, `mean`, or attention by the score of that name."""
     if score == "none":
         return NoContext()
-    return SumContext(dim) if score == "sum" else AttentionContext(dim, score=score, weighting=weighting)
+    if score in {"sum", "mean"}:
+        return SumContext(dim) if score == "sum" else MeanContext(dim)
+    return AttentionContext(dim, score=score, weighting=weighting)

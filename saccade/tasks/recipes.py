@@ -6,7 +6,7 @@ from pathlib import Path
 from saccade.errors import InputError
 from saccade.files import read_file
 from saccade.settings import check_settings, override, parse_yaml
-from saccade.tasks.translation import TranslationRecipe
+from saccade.tasks.kinds import Recipe, recipe_class
 
 _FOLDER = Path(__file__).parent.parent / "recipes"
 
@@ -35,9 +35,10 @@ def recipe_summary(name: str) -> str:
     return recipe_text(name).splitlines()[0].removeprefix("#").strip()
 
 
-def load_recipe(name: str, assignments: Sequence[str] = ()) -> TranslationRecipe:
+def load_recipe(name: str, assignments: Sequence[str] = ()) -> Recipe:
     """The recipe of that name or file, with each `key=value` of `assignments` put in."""
     values = parse_yaml(recipe_text(name), where=name)
     if not isinstance(values, dict):
         raise InputError(f"{name}: found no settings there, wanted some, one `name: value` a line")
-    return check_settings(TranslationRecipe, override(values, assignments), where=name)
+    values = override(values, assignments)
+    return check_settings(recipe_class(values.get("task"), where=name), values, where=name)

@@ -11,26 +11,26 @@ import torch
 from saccade.errors import InputError
 from saccade.files import read_file, write_file
 from saccade.settings import differences, write_yaml
-from saccade.tasks.corpus import load_splits
+from saccade.tasks.common import VOCABULARY
+from saccade.tasks.kinds import Recipe, load_data
 from saccade.tasks.recipes import load_recipe
-from saccade.tasks.translation import VOCABULARY, TranslationRecipe, TranslationTask
 from saccade.train import CHECKPOINT, MODEL, Reporter, describe, train
 from saccade.train.lock import locked
 
 RECIPE, ORIGIN = "recipe.yaml", "origin.json"
 # With other data, another vocabulary or another net, the checkpoint would be of no use.
-_FIXED = ("task", "data.", "vocabulary.", "model.")
+_FIXED = ("task", "data.", "vocabulary.", "eye.", "model.")
 
 
 class Origin(NamedTuple):
     """What a training depends on besides its recipe, if it is to go on bit for bit."""
 
-    data: str  # a fingerprint of the pairs
+    data: str  # a fingerprint of what is learnt from
     threads: int
     torch: str
 
 
-def start_training(recipe: TranslationRecipe, run: Path, reporter: Reporter) -> dict[str, float]:
+def start_training(recipe: Recipe, run: Path, reporter: Reporter) -> dict[str, float]:
     """Train as the recipe says, in the folder `run`. If a training was broken off there, it goes on."""
     if recipe.train.threads is not None:
         torch.set_num_threads(recipe.train.threads)
@@ -40,19 +40,19 @@ def start_training(recipe: TranslationRecipe, run: Path, reporter: Reporter) -> 
             _compare_recipes(recipe, run, reporter)
         else:
             shutil.rmtree(run / VOCABULARY, ignore_errors=True)  # of an attempt that did not get far
-        splits = load_splits(recipe.data)
-        origin = Origin(splits.fingerprint(), torch.get_num_threads(), torch.__version__)
+        data = load_data(recipe)
+        origin = Origin(data.fingerprint, torch.get_num_threads(), torch.__version__)
         if resuming:
             _compare_origins(origin, run, reporter)
         write_file(run / ORIGIN, json.dumps(origin._asdict()).encode())
         write_file(run / RECIPE, write_yaml(recipe).encode())
         with reporter:
-            figures = train(TranslationTask(recipe, splits, run, reporter), recipe.train, run, reporter)
+            figures = train(data.task(run, reporter), recipe.train, run, reporter)
             reporter.say(f"{run / MODEL}: {describe(figures)}")
     return figures
 
 
-def recipe_of_run(run: Path, assignments: Sequence[str] = ()) -> TranslationRecipe:
+def recipe_of_run(run: Path, assignments: Sequence[str] = ()) -> Recipe:
     """The recipe that a training was begun with, with each `key=value` of `assignments` put in."""
     path = run / RECIPE
     if not path.is_file():
@@ -60,7 +60,7 @@ def recipe_of_run(run: Path, assignments: Sequence[str] = ()) -> TranslationReci
     return load_recipe(str(path), assignments)
 
 
-def _compare_recipes(recipe: TranslationRecipe, run: Path, reporter: Reporter) -> None:
+def _compare_recipes(recipe: Recipe, run: Path, reporter: Reporter) -> None:
     """Name every setting that differs from those that the folder was begun with; refuse what cannot be changed."""
     changed = differences(recipe_of_run(run), recipe)
     fixed = [change for change in changed if change.startswith(_FIXED)]
@@ -76,7 +76,7 @@ def _compare_origins(origin: Origin, run: Path, reporter: Reporter) -> None:
     except (TypeError, ValueError):
         raise InputError(f"{run / ORIGIN}: damaged; begin in another folder") from None
     if before.data != origin.data:
-        raise InputError(f"{run} was begun with other pairs than the data has now; begin in another folder")
+        raise InputError(f"{run} was begun with other data than there is now; begin in another folder")
     for name, old, new in zip(Origin._fields, before, origin, strict=True):
         if old != new:
             reporter.say(f"changed since this training began: {name}: {old} -> {new}; last digits may differ")

@@ -35,10 +35,11 @@ from saccade.models import (
     translation_loss,
 )
 from saccade.settings import Settings
+from saccade.tasks.common import VOCABULARY, expect_watched
 from saccade.tasks.corpus import DataSettings, Splits, locate
 from saccade.train import Reporter, Task, TrainSettings
 
-VOCABULARY = "vocabulary"
+FIGURES = ("bleu", "chrf", "exact", "loss")  # what validation gives
 
 
 class ValidationSettings(Settings):
@@ -61,6 +62,7 @@ class TranslationRecipe(Settings):
     @model_validator(mode="after")
     def _fits_together(self) -> "TranslationRecipe":
         expect_joint_if_tied(self.model, self.vocabulary)
+        expect_watched(self.train, FIGURES)
         return self
 
 

@@ -14,7 +14,7 @@ except ImportError:  # no such thing on Windows: two trainings in one folder are
 
 
 @contextmanager
-def locked(run: Path) -> Iterator[None]:
+def locked(run: Path, *, what: str = "training") -> Iterator[None]:
     """Hold the folder `run`, which is made if need be. The system lets go of it when the process ends, however."""
     try:
         run.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,7 @@ def locked(run: Path) -> Iterator[None]:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise InputError(f"{run}: another training is at work there; choose another folder") from None
+                raise InputError(f"{run}: another {what} is at work there; choose another folder") from None
         yield
     finally:
         os.close(handle)

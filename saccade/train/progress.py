@@ -7,7 +7,9 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+_PATIENCE = 10.0  # seconds between two lines about one piece of work
 
 
 class Reporter(ABC):
@@ -29,6 +31,10 @@ class Reporter(ABC):
     def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
         """A step is done; `figures` are the last of the journal, with `loss` and with `rate` in `unit` a second."""
 
+    @abstractmethod
+    def count(self, done: int, total: int, what: str) -> None:
+        """So many of a long piece of work are done, before training begins."""
+
 
 class Silent(Reporter):
     """Says nothing."""
@@ -39,6 +45,9 @@ class Silent(Reporter):
     def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
         return
 
+    def count(self, done: int, total: int, what: str) -> None:
+        return
+
 
 class Lines(Reporter):
     """A line at each entry of the journal."""
@@ -46,6 +55,7 @@ class Lines(Reporter):
     def __init__(self) -> None:
         self._began: tuple[float, int] | None = None
         self._last: dict[str, float] = {}
+        self._counted = 0.0
 
     def say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)  # noqa: T201
@@ -59,6 +69,11 @@ class Lines(Reporter):
             began, first = self._began
             left = (now - began) / (step - first) * (steps - step)
             self.say(f"step {step} of {steps}  {_describe(figures, unit)}  {left:.0f} s left")
+
+    def count(self, done: int, total: int, what: str) -> None:
+        if done == total or time.monotonic() > self._counted + _PATIENCE:
+            self._counted = time.monotonic()
+            self.say(f"{what}: {done:,} of {total:,}")
 
 
 class Bar(Reporter):
@@ -76,6 +91,7 @@ class Bar(Reporter):
             console=console,
         )
         self._bar = None
+        self._counts: dict[str, TaskID] = {}
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -93,6 +109,11 @@ class Bar(Reporter):
         if self._bar is None:
             self._bar = self._progress.add_task("", total=steps, completed=step, figures="")
         self._progress.update(self._bar, completed=step, figures=_describe(figures, unit))
+
+    def count(self, done: int, total: int, what: str) -> None:
+        if what not in self._counts:
+            self._counts[what] = self._progress.add_task("", total=total, figures=what)
+        self._progress.update(self._counts[what], completed=done, visible=done < total)
 
 
 def _describe(figures: dict[str, float], unit: str) -> str:

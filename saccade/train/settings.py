@@ -29,7 +29,7 @@ class TrainSettings(Settings):
     log_every: Count = 50
     save_every: Count = 250  # what a kill can cost, in steps
     validate_every: Count = 500
-    watch: Literal["bleu", "chrf", "exact", "loss"] = "bleu"  # what the best model is best at
+    watch: str = "bleu"  # what the best model is best at: one of the figures of its task, such as loss
     patience: Count | None = None  # validations without a better one, after which training stops
     keep: Literal["best", "average", "last"] = "best"  # which weights the finished model has
     average: Count = 5  # how many of the last validated weights `keep: average` takes

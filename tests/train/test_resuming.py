@@ -182,7 +182,7 @@ def test_other_pairs_are_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert train(*recipe) == 0
     table.write_text("\n".join([*lines, "new\tpair"]))
     assert train(*recipe) == 2
-    assert "was begun with other pairs than the data has now" in capsys.readouterr().err
+    assert "was begun with other data than there is now" in capsys.readouterr().err
 
 
 def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path: Path) -> None:

@@ -13,6 +13,12 @@ from saccade.data.vocabularies.subwords import Subwords
 from saccade.data.vocabularies.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary, tidy
 from saccade.settings import Settings
 
+_KINDS: dict[str, type[Subwords | Characters | Words]] = {
+    "subwords": Subwords,
+    "characters": Characters,
+    "words": Words,
+}
+
 
 class VocabularySettings(Settings):
     """How texts become numbers."""
@@ -57,12 +63,13 @@ def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> V
     """The vocabularies of a training corpus."""
     sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
     if settings.joint:
-        both = _learn([*sources, *targets], settings)
+        both = learn_vocabulary([*sources, *targets], settings)
         return Vocabularies(both, both)
-    return Vocabularies(_learn(sources, settings), _learn(targets, settings))
+    return Vocabularies(learn_vocabulary(sources, settings), learn_vocabulary(targets, settings))
 
 
-def _learn(texts: list[str], settings: VocabularySettings) -> Vocabulary:
+def learn_vocabulary(texts: list[str], settings: VocabularySettings) -> Vocabulary:
+    """The vocabulary of one language."""
     if settings.kind == "subwords":
         return Subwords.learn([tidy(text) for text in texts], size=settings.size, method=settings.method)
     kind = Characters if settings.kind == "characters" else Words
@@ -77,15 +84,19 @@ def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, 
 
 def load_vocabularies(settings: VocabularySettings, folder: Path) -> Vocabularies:
     """The vocabularies that `save_vocabularies` wrote."""
-    kinds: dict[str, type[Subwords | Characters | Words]] = {
-        "subwords": Subwords,
-        "characters": Characters,
-        "words": Words,
-    }
-    kind = kinds[settings.kind]
     source, target = _paths(settings, folder)
-    first = kind.load(source)
-    return Vocabularies(first, first if settings.joint else kind.load(target))
+    first = _KINDS[settings.kind].load(source)
+    return Vocabularies(first, first if settings.joint else _KINDS[settings.kind].load(target))
+
+
+def load_vocabulary(settings: VocabularySettings, folder: Path) -> Vocabulary:
+    """The vocabulary of a model that reads no words, and only writes."""
+    return _KINDS[settings.kind].load(vocabulary_path(settings, folder))
+
+
+def vocabulary_path(settings: VocabularySettings, folder: Path) -> Path:
+    """Where such a model keeps its vocabulary."""
+    return _paths(settings, folder)[1]
 
 
 def _paths(settings: VocabularySettings, folder: Path) -> tuple[Path, Path]:
@@ -115,7 +126,10 @@ __all__ = [
     "Words",
     "have_vocabularies",
     "learn_vocabularies",
+    "learn_vocabulary",
     "load_vocabularies",
+    "load_vocabulary",
     "save_vocabularies",
     "tidy",
+    "vocabulary_path",
 ]

@@ -1,0 +1,72 @@
+"""`saccade caption`: Say what is on images: files, or all images of a folder."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from saccade.cli.captioned import caption_files
+from saccade.cli.parser import count, speak_utf8
+from saccade.cli.translate import add_search_arguments, search_of
+from saccade.errors import InputError
+from saccade.models import Caption, Search, load_captioner
+
+_ENDINGS = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
+    parser.add_argument("images", nargs="+", type=Path, metavar="IMAGE", help="image files, or folders of them")
+    parser.add_argument("--json", action="store_true", help="JSON lines, with words, attention and alternatives")
+    parser.add_argument("--batch", type=count, default=16, metavar="N", help="images at a time (16)")
+    add_search_arguments(parser, what="caption", beam=3)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """One line for each image. What cannot be read gets a line on stderr and stops nothing, unless nothing is left."""
+    speak_utf8()
+    paths = list(_files(chosen.images))
+    captioner = load_captioner(chosen.model)
+    how = Search(**search_of(chosen))
+    failed = 0
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("looking", total=len(paths))
+        for first in range(0, len(paths), chosen.batch):
+            part = paths[first : first + chosen.batch]
+            captions = caption_files(captioner, part, how, attention=chosen.json)
+            for path, caption in zip(part, captions, strict=True):
+                if isinstance(caption, InputError):
+                    failed += 1
+                    print(f"saccade: {caption}", file=sys.stderr)
+                else:
+                    _show(path, caption, as_json=chosen.json)
+            progress.advance(bar, len(part))
+    if failed == len(paths):
+        raise InputError("none of the images could be read")
+
+
+def _files(given: list[Path]) -> Iterator[Path]:
+    """The files that are meant: of a folder, all that are called like images, by name."""
+    for path in given:
+        if not path.is_dir():
+            yield path
+            continue
+        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
+        if not inside:
+            raise InputError(f"{path}: no images there; wanted files that end in {', '.join(sorted(_ENDINGS))}")
+        yield from inside
+
+
+def _show(path: Path, caption: Caption, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"image": str(path)} | caption.as_json(), ensure_ascii=False))
+        return
+    for one in (caption, *caption.alternatives):
+        score = f"{one.score:.4f}\t" if caption.alternatives else ""
+        print(f"{path}\t{score}{one.text}")

@@ -1,0 +1,96 @@
+"""Image files and their captions, for the commands that want them."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from saccade.cli.translate import search_of
+from saccade.data import Captioned, Pixels, read_captions, read_names
+from saccade.errors import InputError
+from saccade.files import write_file
+from saccade.metrics import caption_words, score_captions
+from saccade.models import Caption, Captioner, Search
+
+
+def add_captioned_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --images, --captions and --only."""
+    parser.add_argument("--images", type=Path, metavar="DIR", help="of a captioner: the folder of the images")
+    parser.add_argument(
+        "--captions", type=Path, metavar="FILE", help="and their captions, in any form that is trained on"
+    )
+    parser.add_argument(
+        "--only", metavar="LIST", help="of these, the images named in a file, or a split that the captions name"
+    )
+
+
+def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
+    """Caption each image freely, score, and print the figures."""
+    if chosen.images is None or chosen.captions is None or chosen.source or chosen.reference or chosen.table:
+        raise InputError(f"{chosen.model} captions images; wanted --images DIR and --captions FILE")
+    if chosen.by_length is not None:
+        raise InputError("--by-length: wanted only with a translator; images have no length")
+    known = _chosen(read_captions(chosen.captions), chosen.only)
+    how = Search(**search_of(chosen))
+    outputs: list[str] = []
+    references: list[list[str]] = []
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("looking", total=len(known))
+        for first in range(0, len(known), chosen.batch):
+            part = known[first : first + chosen.batch]
+            captions = caption_files(captioner, [chosen.images / one.image for one in part], how)
+            for one, caption in zip(part, captions, strict=True):
+                if isinstance(caption, InputError):
+                    print(f"saccade: {caption}", file=sys.stderr)
+                else:
+                    outputs.append(caption.text)
+                    references.append(one.captions)
+            progress.advance(bar, len(part))
+    if not outputs:
+        raise InputError(f"{chosen.images}: none of the images could be read")
+    if chosen.output is not None:
+        write_file(chosen.output, "".join(f"{output}\n" for output in outputs).encode())
+    scores = score_captions(
+        [caption_words(output) for output in outputs], [[caption_words(text) for text in texts] for texts in references]
+    )
+    if chosen.json:
+        print(json.dumps({"images": len(outputs)} | scores))
+        return
+    print(f"{len(outputs)} images")
+    for name, value in scores.items():
+        print(f"{name:<10} {value:6.2f}")
+
+
+def _chosen(known: list[Captioned], only: str | None) -> list[Captioned]:
+    if only is None:
+        return known
+    in_split = [one for one in known if one.split == only]
+    if in_split:
+        return in_split
+    names = set(read_names(Path(only)))
+    found = [one for one in known if one.image in names]
+    if not found:
+        raise InputError(f"{only}: none of its images has a caption")
+    return found
+
+
+def caption_files(
+    captioner: Captioner, paths: list[Path], how: Search, *, attention: bool = False
+) -> list[Caption | InputError]:
+    """A caption for each image, or why there is none."""
+    pixels: dict[Path, Pixels] = {}
+    results: dict[Path, Caption | InputError] = {}
+    for path in paths:
+        try:
+            pixels[path] = captioner.read(path, str(path))
+        except InputError as error:
+            results[path] = error
+    if pixels:
+        seen = captioner.see(list(pixels.values()))
+        captions = captioner.caption_seen(seen, [str(path) for path in pixels], how, attention=attention)
+        results |= dict(zip(pixels, captions, strict=True))
+    return [results[path] for path in paths]

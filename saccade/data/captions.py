@@ -1,0 +1,131 @@
+"""Images with captions, and the files that say which belong together.
+
+captions.csv     image,caption               (a header; an image stands there once for each caption)
+captions.tsv     the same with tabs
+captions.jsonl   {"image": "a.jpg", "caption": "..."} or {"image": "a.jpg", "captions": ["...", ...]}
+*.token.txt      a.jpg#0<TAB>...             (Flickr8k's own)
+dataset.json     {"images": [{"filename": "a.jpg", "split": "train", "sentences": [{"raw": "..."}]}]}  (Karpathy's)
+"""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from saccade.errors import InputError
+from saccade.files import decode_lines, read_file, read_lines
+
+
+class Captioned(NamedTuple):
+    """An image's name and its captions."""
+
+    image: str
+    captions: list[str]
+    split: str | None = None  # train, val, test, ..., where the file says so
+
+
+def read_captions(path: Path) -> list[Captioned]:
+    """The captioned images of a file, in its order. Which of the formats it has is seen from its name and its start."""
+    content = read_file(path)
+    if path.suffix == ".json":
+        return _expect_some(_karpathy(content, str(path)), path)
+    lines = decode_lines(content, str(path))
+    if path.suffix == ".jsonl":
+        found = [_of_json(line, f"{path}, line {n}") for n, line in enumerate(lines, start=1) if line.strip()]
+    elif lines and "#" in lines[0].partition("\t")[0] and "\t" in lines[0]:
+        found = [_of_token(line, f"{path}, line {n}") for n, line in enumerate(lines, start=1) if line.strip()]
+    else:
+        found = _of_table(lines, path)
+    return _expect_some(_together(found), path)
+
+
+def read_names(path: Path) -> list[str]:
+    """The names of a list of images, one a line, as Flickr8k's splits are given."""
+    names = [line.strip() for line in read_lines(path) if line.strip()]
+    if not names:
+        raise InputError(f"{path} is empty; wanted the name of an image a line")
+    return names
+
+
+def _together(found: list[Captioned]) -> list[Captioned]:
+    """Each image once, with all its captions."""
+    images: dict[str, list[str]] = {}
+    for one in found:
+        images.setdefault(one.image, []).extend(one.captions)
+    return [Captioned(image, captions) for image, captions in images.items()]
+
+
+def _of_token(line: str, where: str) -> Captioned:
+    name, tab, caption = line.partition("\t")
+    if not tab or not caption.strip():
+        raise InputError(f"{where}: found {line[:60]!r}, wanted NAME#NUMBER, a tab, and a caption")
+    return Captioned(name.rpartition("#")[0] or name, [caption])
+
+
+def _of_json(line: str, where: str) -> Captioned:
+    record = _parsed(line, where)
+    image = record.get("image") if isinstance(record, dict) else None
+    captions = record.get("captions", [record.get("caption")]) if isinstance(record, dict) else None
+    if not isinstance(image, str) or not _are_texts(captions):
+        raise InputError(f'{where}: wanted {{"image": "NAME", "caption": "TEXT"}}, or "captions" and a list of texts')
+    return Captioned(image, list(captions or ()))
+
+
+def _of_table(lines: list[str], path: Path) -> list[Captioned]:
+    tabs = path.suffix == ".tsv"
+    rows = [line.split("\t") for line in lines] if tabs else list(csv.reader(io.StringIO("\n".join(lines))))
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    if rows and not {"image", "caption"} <= set(header):
+        raise InputError(
+            f"{path}, line 1: found {', '.join(header)[:100]!r}, wanted the names of columns, image and caption among"
+            " them (or the form of Flickr8k: NAME#NUMBER, a tab, a caption)"
+        )
+    found: list[Captioned] = []
+    for number, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise InputError(f"{path}, row {number}: found {len(row)} columns, wanted {len(header)}, as in line 1")
+        cells = dict(zip(header, row, strict=True))
+        found.append(Captioned(cells["image"], [cells["caption"]]))
+    return found
+
+
+def _karpathy(content: bytes, where: str) -> list[Captioned]:
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: not UTF-8; convert the file, for example with iconv") from None
+    record = _parsed(text, where)
+    images = record.get("images") if isinstance(record, dict) else None
+    if not isinstance(images, list):
+        raise InputError(f'{where}: found no list "images"; one object a line belongs in a .jsonl file')
+    found: list[Captioned] = []
+    for number, image in enumerate(images, start=1):
+        try:
+            folder, name, split = image.get("filepath"), image["filename"], image.get("split")
+            captions = [sentence["raw"] for sentence in image["sentences"]]
+        except (TypeError, KeyError, AttributeError):
+            captions, name, folder, split = None, None, None, None
+        if not isinstance(name, str) or not _are_texts(captions):
+            raise InputError(f'{where}, image {number}: wanted "filename", and "sentences" with a "raw" text each')
+        found.append(Captioned(f"{folder}/{name}" if isinstance(folder, str) else name, captions or [], split))
+    return found
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON: {error}") from None
+
+
+def _are_texts(captions: Any) -> bool:
+    return isinstance(captions, list) and bool(captions) and all(isinstance(text, str) for text in captions)
+
+
+def _expect_some(found: list[Captioned], path: Path) -> list[Captioned]:
+    if not found:
+        raise InputError(f"{path} is empty; it needs images and captions")
+    return found

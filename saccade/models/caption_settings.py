@@ -1,0 +1,89 @@
+"""What a captioner is made of, as a recipe or a model's folder says it."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from saccade.data import VocabularySettings
+from saccade.models.settings import RecurrentSettings, Size, TransformerSettings
+from saccade.nets import GRIDS, small_cnn_side
+from saccade.nets.eye import SIDE
+from saccade.settings import Settings
+
+
+class GridSize(Settings):
+    """What a decoder gets to look at: `side` x `side` places of so many channels."""
+
+    side: int
+    channels: int
+
+
+class PretrainedEye(Settings):
+    """EfficientNet-Lite0 with its ImageNet weights, which stay as they are."""
+
+    kind: Literal["efficientnet-lite0"]
+    level: Literal["middle", "top", "head"] = "head"  # 14 x 14 x 112, 7 x 7 x 320 or 7 x 7 x 1280
+
+    @property
+    def image_side(self) -> int:
+        return SIDE
+
+    @property
+    def grid(self) -> GridSize:
+        side, channels = GRIDS[self.level]
+        return GridSize(side=side, channels=channels)
+
+
+class SmallEye(Settings):
+    """A small CNN that is trained with the rest, from nothing."""
+
+    kind: Literal["small"]
+    image_side: Annotated[int, Field(ge=8, le=512)] = 64  # images are made so large
+    channels: Annotated[list[Size], Field(min_length=1, max_length=6)] = Field(default=[32, 64, 128])  # of each block
+    attend_after: list[int] = Field(default=[])  # blocks with self-attention after them, counted from 1
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.image_side < 2 ** len(self.channels):
+            wanted = f"at least {2 ** len(self.channels)}, as each of {len(self.channels)} blocks halves it"
+            raise ValueError(f"image_side: found {self.image_side}, wanted {wanted}")
+        strange = [number for number in self.attend_after if not 1 <= number <= len(self.channels)]
+        if strange:
+            raise ValueError(f"attend_after: found {strange[0]}, wanted a block from 1 to {len(self.channels)}")
+        return self
+
+    @property
+    def grid(self) -> GridSize:
+        return GridSize(side=small_cnn_side(self.image_side, len(self.channels)), channels=self.channels[-1])
+
+
+class CaptionRnnSettings(RecurrentSettings):
+    """Show, Attend and Tell (Xu 2015)."""
+
+    cell: Literal["elman", "gru", "lstm"] = "lstm"
+    gate: bool = True  # how much of what it sees the decoder wants, at each word
+    doubly_stochastic: Annotated[float, Field(ge=0)] = 0.0  # how much it counts that no place is left unseen
+
+
+EyeSettings = Annotated[PretrainedEye | SmallEye, Field(discriminator="kind")]
+CaptionModel = Annotated[CaptionRnnSettings | TransformerSettings, Field(discriminator="kind")]
+
+
+class CaptionerSettings(Settings):
+    """A model's config.yaml."""
+
+    task: Literal["captions"] = "captions"
+    eye: EyeSettings
+    model: CaptionModel
+    vocabulary: VocabularySettings
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        expect_no_source_words(self.model)
+        return self
+
+
+def expect_no_source_words(model: CaptionRnnSettings | TransformerSettings) -> None:
+    """Raise if embeddings are to be shared with a source, of which there is none."""
+    if model.tie == "all":
+        raise ValueError("model.tie: all is for translation; images have no words, so wanted output or none")

@@ -1,0 +1,26 @@
+"""From pixels to what a decoder looks at.
+
+Letters: `B` batch, `H` height, `W` width, `P` places of the grid, `C` channels.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from saccade.data import Pixels
+from saccade.models.caption_net import as_places
+from saccade.nets import Eye, Level
+
+
+def scaled(images: Sequence[Pixels]) -> Tensor:
+    """`[B, 3, H, W]`, each number x as (x - 127) / 128, as the eye learnt them."""
+    pixels = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)  # a view, and so channels last, which is faster
+    return (pixels.to(torch.float32) - 127) / 128
+
+
+def features_of(eye: Eye, images: Sequence[Pixels], level: Level) -> Tensor:
+    """What a pretrained eye makes of images: `[B, P, C]`, row by row."""
+    with torch.inference_mode():
+        return as_places(eye.features(scaled(images), level)).contiguous()

@@ -1,0 +1,49 @@
+"""The tasks that there are, and what belongs to each."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from saccade.errors import InputError
+from saccade.tasks.caption_data import load_caption_splits
+from saccade.tasks.captions import CaptionRecipe, CaptionTask
+from saccade.tasks.corpus import load_splits
+from saccade.tasks.translation import TranslationRecipe, TranslationTask
+from saccade.train import Reporter, Task
+
+Recipe = TranslationRecipe | CaptionRecipe
+
+_RECIPES: dict[str, type[Recipe]] = {"translation": TranslationRecipe, "captions": CaptionRecipe}
+
+# How a finished model is used, for the last line of a training.
+USES = {"translation": "saccade translate {model} FILE", "captions": "saccade caption {model} IMAGE"}
+
+
+def recipe_class(task: Any, *, where: str) -> type[Recipe]:
+    """What the recipes of a task look like; one that names none is of translation."""
+    if task is None:
+        return TranslationRecipe
+    if task not in _RECIPES:
+        raise InputError(f"{where}: task: found {task!r}, wanted one of {', '.join(_RECIPES)}")
+    return _RECIPES[task]
+
+
+class Data(NamedTuple):
+    """What a recipe learns from, read but not yet made into a task."""
+
+    recipe: Recipe
+    splits: Any
+    fingerprint: str
+
+    def task(self, run: Path, reporter: Reporter) -> Task[Any]:
+        """The task, in the folder of its run."""
+        kind = TranslationTask if isinstance(self.recipe, TranslationRecipe) else CaptionTask
+        return kind(self.recipe, self.splits, run, reporter)  # pyright: ignore[reportArgumentType] - they fit
+
+
+def load_data(recipe: Recipe) -> Data:
+    """Read what a recipe learns from."""
+    if isinstance(recipe, TranslationRecipe):
+        splits = load_splits(recipe.data)
+    else:
+        splits = load_caption_splits(recipe.data, side=recipe.eye.image_side)
+    return Data(recipe, splits, splits.fingerprint())
