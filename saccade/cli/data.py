@@ -64,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shapes = corpora.add_parser(
         "shapes",
         help="scenes of coloured shapes, with captions and the box of every noun",
-        description='Scenes of coloured shapes, with captions ("a large red circle above a small blue star") and the box'
-        " of every noun: images, and captions.jsonl.",
+        description='Scenes of coloured shapes, with captions ("a large red circle above a small blue star") and the'
+        " box of every noun: images, and captions.jsonl.",
     )
     shapes.add_argument("--side", type=_side, default=64, metavar="N", help="pixels of a side (64)")
     shapes.add_argument("--scenes", type=_count, default=1_000, metavar="N", help="how many (1000)")

@@ -3,7 +3,7 @@
 from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
 from saccade.data.captions import Captioned, read_captions, read_names
 from saccade.data.dates import DATE_LOCALES, Dates, date_links
-from saccade.data.images import Pixels, read_image
+from saccade.data.images import Pixels, picture_for_pages, read_image
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
@@ -66,6 +66,7 @@ __all__ = [
     "make_scenes",
     "merge_to_words",
     "pad",
+    "picture_for_pages",
     "read_aligned",
     "read_captions",
     "read_image",

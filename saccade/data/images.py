@@ -2,6 +2,8 @@
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,21 +25,35 @@ def read_image(source: Path | bytes, *, side: int, name: str | None = None) -> P
 
     Transparent parts become white, and of an animation the first picture is taken. `name` is what messages call it.
     """
+    with _opened(source, name, most=2 * side) as image:
+        small = image.resize((side, side), Image.Resampling.BICUBIC, reducing_gap=3.0)
+        return np.asarray(small, dtype=np.uint8)
+
+
+def picture_for_pages(source: Path | bytes, *, most: int = 480, name: str | None = None) -> bytes:
+    """The image as a JPEG for people to look at: upright, no side longer than `most`, and nothing but the pixels."""
+    with _opened(source, name, most=2 * most) as image:
+        image.thumbnail((most, most), reducing_gap=3.0)
+        file = io.BytesIO()
+        image.save(file, "JPEG", quality=85)
+        return file.getvalue()
+
+
+@contextmanager
+def _opened(source: Path | bytes, name: str | None, *, most: int) -> Iterator[Image.Image]:
+    """The image in red, green and blue, upright; read no larger than is needed for a side of `most`."""
     name = name or (str(source) if isinstance(source, Path) else "the image")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd metadata; what matters is refused below
             with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source, formats=_FORMATS) as image:
-                image.draft("RGB", (2 * side, 2 * side))  # a JPEG can be read at a fraction of its size
+                image.draft("RGB", (most, most))  # a JPEG can be read at a fraction of its size
                 _expect_bounded(image, name)
-                turned = ImageOps.exif_transpose(image)
-                small = _as_rgb(turned).resize((side, side), Image.Resampling.BICUBIC, reducing_gap=3.0)
-                return np.asarray(small, dtype=np.uint8)
+                yield _as_rgb(ImageOps.exif_transpose(image))
     except Image.DecompressionBombError:
         raise InputError(f"{name}: far too large an image; wanted at most {_MOST_PIXELS:,} pixels") from None
     except UnidentifiedImageError:
-        kinds = ", ".join(_FORMATS)
-        raise InputError(f"{name}: not an image that can be read; wanted one of {kinds}") from None
+        raise InputError(f"{name}: not an image that can be read; wanted one of {', '.join(_FORMATS)}") from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
         if isinstance(error, InputError):
             raise

@@ -1,10 +1,11 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
-from saccade.look.figure import draw_figure, figure_bytes, save_figure
-from saccade.look.from_models import maps_of
+from saccade.look.figure import FORMATS, draw_figure, figure_bytes, save_figure
+from saccade.look.from_models import map_of_caption, maps_of
 from saccade.look.links import JOINS, METHODS, as_pharaoh, join_links, links
 from saccade.look.maps import KINDS, AttentionMap, Grid, Kind
 from saccade.look.notebook import widget
+from saccade.look.overlay import draw_overlay
 from saccade.look.page import Panel, as_frame, as_page, page_data, save_page
 from saccade.look.rollout import rollout
 from saccade.look.saving import load_map, save_map
@@ -12,6 +13,7 @@ from saccade.look.subwords import merge_subwords
 from saccade.look.terminal import draw, draw_text
 
 __all__ = [
+    "FORMATS",
     "JOINS",
     "KINDS",
     "METHODS",
@@ -24,11 +26,13 @@ __all__ = [
     "as_pharaoh",
     "draw",
     "draw_figure",
+    "draw_overlay",
     "draw_text",
     "figure_bytes",
     "join_links",
     "links",
     "load_map",
+    "map_of_caption",
     "maps_of",
     "merge_subwords",
     "page_data",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.maps import AttentionMap, shown
+from saccade.look.maps import AttentionMap, Grid, shown
+from saccade.look.overlay import draw_overlay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,10 +69,12 @@ def draw_figure(
 
 
 def save_figure(path: Path, attention: AttentionMap, **how: Any) -> None:
-    """Draw and write; the name's end says whether PNG, SVG or PDF."""
+    """Draw and write; the name's end says whether PNG, SVG or PDF. A map of an image is drawn over that image."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"{path}: found a name that ends in {path.suffix!r}, wanted one of {', '.join(FORMATS)}")
-    write_file(path, figure_bytes(draw_figure(attention, **how), path.suffix.lower()[1:]))
+    over_image = isinstance(attention.columns, Grid) and attention.columns.image is not None
+    figure = draw_overlay(attention, **how) if over_image else draw_figure(attention, **how)
+    write_file(path, figure_bytes(figure, path.suffix.lower()[1:]))
 
 
 def figure_bytes(figure: "Figure", form: str) -> bytes:

@@ -1,8 +1,8 @@
 """The maps that saccade's models make."""
 
 from saccade.errors import InputError
-from saccade.look.maps import AttentionMap
-from saccade.models import Reading, Translation
+from saccade.look.maps import AttentionMap, Grid
+from saccade.models import Caption, Reading, Translation
 
 
 def maps_of(found: Translation | Reading, *, name: str = "") -> list[AttentionMap]:
@@ -22,3 +22,13 @@ def maps_of(found: Translation | Reading, *, name: str = "") -> list[AttentionMa
     if reading.decoder is not None:
         maps.append(AttentionMap(reading.target_words, reading.written_words, reading.decoder, "decoder", name))
     return maps
+
+
+def map_of_caption(caption: Caption, *, image: bytes | None = None, name: str = "") -> AttentionMap:
+    """The map of a caption that was made with `attention=True`; with the image, pictures are drawn over it.
+
+    `image` is a PNG's or a JPEG's bytes, as `saccade.data.picture_for_pages` gives them: upright, and the whole image.
+    """
+    if caption.attention is None:
+        raise InputError("the caption has no attention; caption with attention=True a model that has some")
+    return AttentionMap(caption.words, Grid(caption.side, caption.side, image), caption.attention, "cross", name)

@@ -4,7 +4,8 @@
 //   default.render           is what anywidget calls, with data in the model
 //
 // data = { panels: [{ title, maps: [MAP, ...], tree: [NODE, ...] or null }] }, with
-//   MAP = { kind, rows, columns, shape, weights }: 32-bit floats [layers, heads, rows, columns] as base64
+//   MAP = { kind, rows, columns, shape, weights, grid }: 32-bit floats [layers, heads, rows, columns] as base64;
+//     grid = { height, width, image } where the columns are the places of an image, row by row, or null
 //   NODE = { parent, piece, log_prob, score }: as a beam search left them
 // Words are data: they only ever become text nodes, never markup.
 
@@ -38,6 +39,13 @@ output { display: block; min-height: 2.9em; padding: 4px 0; overflow-wrap: anywh
 .ribbons { position: relative; }
 .ribbons canvas { position: absolute; left: 0; top: 0; pointer-events: none; }
 .ribbons .side { position: absolute; color: var(--faint); top: 0; }
+.caption { display: flex; flex-wrap: wrap; gap: 4px 10px; margin-bottom: 10px; }
+.caption .word { position: static; font-size: 16px; line-height: 1.4; padding: 1px 4px; }
+.stage { position: relative; width: max-content; max-width: 100%; background: #808080; }
+.stage img { display: block; max-width: 100%; min-width: min(320px, 100%); }
+.stage canvas { position: absolute; inset: 0; width: 100%; height: 100%; cursor: crosshair; touch-action: none; }
+.stage canvas.grid { image-rendering: pixelated; }
+.stage .cell { position: absolute; pointer-events: none; border: 2px solid #ffb454; box-sizing: border-box; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 12px; }
 th, td { border: 1px solid var(--line); padding: 2px 5px; text-align: right; white-space: pre; }
 th { font-weight: 600; }
@@ -60,6 +68,7 @@ const KINDS = { cross: "cross: target looks at source", encoder: "encoder: sourc
 const LIGHT = [[255, 255, 255], [198, 219, 239], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
 const DARK = [[15, 19, 24], [23, 55, 96], [52, 118, 186], [147, 196, 240], [244, 250, 255]];
 const HINTS = {
+  image: "Point at a word to see where it looked, and at the image to see how much.",
   matrix: "Point at a cell or a word; or go from cell to cell with Tab and the arrow keys.",
   ribbons: "Point at a word, or go from word to word with Tab and the arrow keys.",
   table: "", search: "Point at a hypothesis to read it from its beginning.",
@@ -102,8 +111,8 @@ function ramp() {
 }
 
 class AttentionMap {
-  constructor({ kind, rows, columns, shape, weights }) {
-    Object.assign(this, { kind, rows, columns });
+  constructor({ kind, rows, columns, shape, weights, grid }) {
+    Object.assign(this, { kind, rows, columns, grid });
     [this.layers, this.heads] = shape;
     const letters = atob(weights), bytes = new Uint8Array(letters.length);
     for (let n = 0; n < bytes.length; n++) bytes[n] = letters.charCodeAt(n);
@@ -134,7 +143,8 @@ class Panel {
     this.maps = data.maps.map((map) => new AttentionMap(map));
     this.tree = data.tree ?? null;
     this.peers = peers;
-    this.chosen = { map: 0, layer: MEAN, head: MEAN, view: this.maps.length ? "matrix" : "search", scale: "" };
+    const first = this.maps[0] ? (this.maps[0].grid ? "image" : "matrix") : "search";
+    this.chosen = { map: 0, layer: MEAN, head: MEAN, view: first, scale: "", overlay: "smooth" };
     this.place = [0, 0]; // row and column of the cell that the keyboard is on
     this.start = [0, 0]; // of the table's window
     this.controls = make("div", { className: "controls" });
@@ -160,8 +170,8 @@ class Panel {
     }
     this.view.replaceChildren();
     this.say(HINTS[this.chosen.view]);
-    ({ matrix: drawMatrix, ribbons: drawRibbons, table: drawTable, search: drawTree })[this.chosen.view](this);
-    if (this.map && this.chosen.view !== "search") this.controls.append(legend(this.most));
+    ({ image: drawImage, matrix: drawMatrix, ribbons: drawRibbons, table: drawTable, search: drawTree })[this.chosen.view](this);
+    if (this.map && !["search", "image"].includes(this.chosen.view)) this.controls.append(legend(this.most));
   }
 
   drawControls() {
@@ -172,7 +182,7 @@ class Panel {
         select.append(make("option", { value, textContent: text, selected }));
       }
       select.addEventListener("change", () => {
-        this.chosen[name] = ["view", "scale"].includes(name) ? select.value : Number(select.value);
+        this.chosen[name] = ["view", "scale", "overlay"].includes(name) ? select.value : Number(select.value);
         if (name === "map") this.chosen.layer = this.chosen.head = MEAN;
         this.draw();
         this.controls.querySelector(`[name=${name}]`).focus();
@@ -181,6 +191,7 @@ class Panel {
     };
     this.controls.replaceChildren();
     const views = this.map ? [["matrix", "matrix"], ["ribbons", "ribbons"], ["table", "table"]] : [];
+    if (this.map?.grid) views.unshift(["image", "image"]);
     if (this.tree) views.push(["search", "beam search"]);
     choose("view", views);
     if (!this.map || this.chosen.view === "search") return;
@@ -188,7 +199,8 @@ class Panel {
     if (this.maps.length > 1) choose("map", this.maps.map((map, n) => [n, KINDS[map.kind]]));
     if (this.map.layers > 1) choose("layer", count(this.map.layers));
     if (this.map.heads > 1) choose("head", count(this.map.heads));
-    choose("scale", [["", "usual scale"], ["one", "0 to 1"], ["largest", "to the largest"]]);
+    if (this.chosen.view === "image") choose("overlay", [["smooth", "smooth"], ["grid", "as the grid"]]);
+    else choose("scale", [["", "usual scale"], ["one", "0 to 1"], ["largest", "to the largest"]]);
   }
 
   weight(row, column) { return this.weights[row * this.map.columns.length + column]; }
@@ -345,6 +357,50 @@ function drawMatrix(panel) {
     }
   }
   panel.view.append(box);
+}
+
+/** The image that was looked at, bright where the chosen word looked; the words stand above it. */
+function drawImage(panel) {
+  const { rows, grid } = panel.map;
+  const overlay = make("canvas", { width: grid.width, height: grid.height, className: panel.chosen.overlay });
+  overlay.setAttribute("role", "img");
+  const frame = make("div", { className: "cell", hidden: true });
+  const stage = make("div", { className: "stage" });
+  if (grid.image) stage.append(make("img", { src: grid.image, alt: "the image that was looked at" }));
+  else put(stage, { width: 360, height: 360 * grid.height / grid.width });
+  stage.append(overlay, frame);
+  const words = [];
+  const light = (row) => {
+    panel.place[0] = row;
+    words.forEach((word, n) => word.classList.toggle("lit", n === row));
+    const pen = overlay.getContext("2d"), image = pen.createImageData(grid.width, grid.height);
+    const size = grid.width * grid.height, looked = panel.weights.subarray(row * size, (row + 1) * size);
+    const most = looked.reduce((a, b) => Math.max(a, b), 1e-9);
+    looked.forEach((weight, place) => { image.data[4 * place + 3] = Math.round(190 * (1 - weight / most)); });
+    pen.putImageData(image, 0, 0);
+    overlay.setAttribute("aria-label", `where ${rows[row]} looked`);
+  };
+  const box = make("div", { className: "caption" });
+  rows.forEach((word, row) => {
+    words.push(wordButton(words, row, {
+      className: "word", text: shown(word), description: `${word}, word ${row + 1}`,
+      light: () => { light(row); panel.sayWord("row", row); },
+      dim: () => {},
+    }));
+  });
+  box.append(...words);
+  overlay.addEventListener("pointermove", (event) => {
+    const wide = overlay.clientWidth / grid.width, high = overlay.clientHeight / grid.height;
+    const x = Math.floor(event.offsetX / wide), y = Math.floor(event.offsetY / high);
+    if (x < 0 || y < 0 || x >= grid.width || y >= grid.height) return;
+    frame.hidden = false;
+    put(frame, { left: x * wide, top: y * high, width: wide, height: high });
+    panel.sayCell(panel.place[0], y * grid.width + x);
+  });
+  overlay.addEventListener("pointerleave", () => { frame.hidden = true; });
+  panel.lightColumn = null;
+  panel.view.append(box, stage);
+  light(panel.place[0]);
 }
 
 function drawRibbons(panel) {

@@ -13,11 +13,13 @@ import numpy as np
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.maps import AttentionMap
+from saccade.look.maps import AttentionMap, Grid
 from saccade.models import TreeNode
 
 # Nothing may be fetched from anywhere, whatever stands in the file.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+
+_IMAGES = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}  # how files begin
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -75,13 +77,31 @@ def page_data(panels: Sequence[Panel]) -> dict[str, Any]:
 
 
 def _map_data(attention: AttentionMap) -> dict[str, Any]:
+    grid = attention.columns if isinstance(attention.columns, Grid) else None
     return {
+        "grid": None
+        if grid is None
+        else {"height": grid.height, "width": grid.width, "image": _as_address(grid.image)},
         "kind": attention.kind,
         "rows": list(attention.rows),
         "columns": list(attention.column_labels),
         "shape": list(attention.weights.shape),
         "weights": base64.b64encode(np.ascontiguousarray(attention.weights, dtype="<f4").tobytes()).decode("ascii"),
     }
+
+
+def _grid_data(grid: Grid) -> dict[str, Any]:
+    return {"height": grid.height, "width": grid.width, "image": _as_address(grid.image)}
+
+
+def _as_address(image: bytes | None) -> str | None:
+    """An image as an address that holds it."""
+    if image is None:
+        return None
+    kind = next((kind for start, kind in _IMAGES.items() if image.startswith(start)), None)
+    if kind is None:
+        raise InputError("columns: the image of the grid is of no kind that browsers show; wanted PNG, JPEG or GIF")
+    return f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
 def as_page(panels: Sequence[Panel], *, title: str = "attention") -> str:

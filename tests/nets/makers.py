@@ -10,7 +10,10 @@ SOURCE_SIZE, TARGET_SIZE = 13, 11
 
 # One net for each thing that makes a difference, by name. Sizes are distinct, so that a mixed-up axis fails.
 SETTINGS: dict[str, RnnSettings | TransformerSettings] = {
-    **{f"rnn {score}": RnnSettings(kind="rnn", embedding=6, dim=10, score=score) for score in ("none", "sum", *SCORES)},
+    **{
+        f"rnn {score}": RnnSettings(kind="rnn", embedding=6, dim=10, score=score)
+        for score in ("none", "sum", "mean", *SCORES)
+    },
     **{
         f"rnn {weighting} luong": RnnSettings(kind="rnn", embedding=6, dim=10, weighting=weighting, order="luong")
         for weighting in WEIGHTINGS

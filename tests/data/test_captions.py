@@ -1,0 +1,80 @@
+"""Captioned images, from every form of file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from saccade.data import Captioned, read_captions, read_names
+from saccade.errors import InputError
+
+WANTED = [Captioned("a.jpg", ["A dog runs .", "The dog, running"]), Captioned("b c.jpg", ['Two "cats"'])]
+
+FORMS = {
+    "captions.csv": 'image,caption\na.jpg,A dog runs .\na.jpg,"The dog, running"\nb c.jpg,"Two ""cats"""\n',
+    "captions.txt": 'image,caption\na.jpg,A dog runs .\na.jpg,"The dog, running"\nb c.jpg,"Two ""cats"""\n',  # Kaggle's
+    "captions.tsv": 'image\tid\tcaption\na.jpg\t0\tA dog runs .\na.jpg\t1\tThe dog, running\nb c.jpg\t0\tTwo "cats"\n',
+    "one.jsonl": '{"image": "a.jpg", "caption": "A dog runs ."}\n\n{"image": "a.jpg", "caption": "The dog, running"}\n'
+    '{"image": "b c.jpg", "caption": "Two \\"cats\\""}\n',
+    "several.jsonl": '{"image": "a.jpg", "captions": ["A dog runs .", "The dog, running"]}\n'
+    '{"image": "b c.jpg", "captions": ["Two \\"cats\\""]}\n',
+    "Flickr8k.token.txt": 'a.jpg#0\tA dog runs .\na.jpg#1\tThe dog, running\nb c.jpg#0\tTwo "cats"\n',
+}
+
+
+@pytest.mark.parametrize(("name", "content"), FORMS.items())
+def test_every_form_gives_the_same(name: str, content: str, tmp_path: Path):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    assert read_captions(path) == WANTED
+
+
+def test_the_form_of_karpathy_knows_splits_and_folders(tmp_path: Path):
+    images = [
+        {"filename": "a.jpg", "split": "train", "sentences": [{"raw": "A dog .", "tokens": ["a", "dog"]}]},
+        {"filename": "b.jpg", "filepath": "val2014", "split": "val", "sentences": [{"raw": "Cats ."}, {"raw": "Two"}]},
+    ]
+    path = tmp_path / "dataset.json"
+    path.write_text(json.dumps({"images": images, "dataset": "flickr8k"}))
+    assert read_captions(path) == [
+        Captioned("a.jpg", ["A dog ."], "train"),
+        Captioned("val2014/b.jpg", ["Cats .", "Two"], "val"),
+    ]
+
+
+BAD = {
+    "empty.csv": ("", "empty"),
+    "header.csv": ("picture,text\na.jpg,A dog\n", "image and caption"),
+    "columns.csv": ("image,caption\na.jpg,A dog, running\n", "row 2"),
+    "columns.tsv": ("image\tcaption\na.jpg\n", "row 2"),
+    "broken.jsonl": ('{"image": "a.jpg", "caption": "x"}\n{"image"\n', "line 2: not JSON"),
+    "keys.jsonl": ('{"image": "a.jpg", "text": "A dog"}\n', "line 1"),
+    "list.jsonl": ("[1]\n", "line 1"),
+    "none.jsonl": ('{"image": "a.jpg", "captions": []}\n', "line 1"),
+    "number.jsonl": ('{"image": "a.jpg", "captions": [1]}\n', "line 1"),
+    "token.txt": ("a.jpg#0\tA dog\nb.jpg#0 no tab\n", "line 2"),
+    "broken.json": ("{", "not JSON"),
+    "other.json": ('{"pictures": []}', "images"),
+    "sentences.json": ('{"images": [{"filename": "a.jpg"}]}', "image 1"),
+    "text.json": ('{"images": ["a.jpg"]}', "image 1"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "says"), [(name, *rest) for name, rest in BAD.items()])
+def test_bad_files_get_one_line_with_their_place(name: str, content: str, says: str, tmp_path: Path):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_captions(path)
+    assert name in str(caught.value)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_of_images(tmp_path: Path):
+    path = tmp_path / "train.txt"
+    path.write_text("a.jpg\n\n b.jpg \n")
+    assert read_names(path) == ["a.jpg", "b.jpg"]
+    path.write_text("\n")
+    with pytest.raises(InputError, match="empty"):
+        read_names(path)
