@@ -3,21 +3,18 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
-from saccade.cli.captioned import caption_files
+from saccade.cli.captioned import caption_files, image_files
 from saccade.cli.parser import count, speak_utf8
 from saccade.cli.translate import add_search_arguments, search_of
 from saccade.data import picture_for_pages
 from saccade.errors import InputError
 from saccade.look import FORMATS, Panel, map_of_caption, save_figure, save_page
 from saccade.models import Caption, Search, load_captioner
-
-_ENDINGS = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """One line for each image. What cannot be read gets a line on stderr and stops nothing, unless nothing is left."""
     speak_utf8()
-    paths = list(_files(chosen.images))
+    paths = list(image_files(chosen.images))
     pictures = [path for form in FORMATS if (path := getattr(chosen, form[1:])) is not None]
     if pictures and len(paths) > 1:
         raise InputError(f"{pictures[0]}: a figure is of one image, and {len(paths)} are named; use --html for several")
@@ -69,18 +66,6 @@ def run(chosen: argparse.Namespace) -> None:
     for path in pictures:
         save_figure(path, panels[0].maps[0])
         print(f"written: {path}", file=sys.stderr)
-
-
-def _files(given: list[Path]) -> Iterator[Path]:
-    """The files that are meant: of a folder, all that are called like images, by name."""
-    for path in given:
-        if not path.is_dir():
-            yield path
-            continue
-        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
-        if not inside:
-            raise InputError(f"{path}: no images there; wanted files that end in {', '.join(sorted(_ENDINGS))}")
-        yield from inside
 
 
 def _panel(path: Path, caption: Caption) -> Panel:

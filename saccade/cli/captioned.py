@@ -3,13 +3,14 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
 from saccade.cli.translate import search_of
-from saccade.data import Captioned, Pixels, read_captions, read_names
+from saccade.data import IMAGE_ENDINGS, Captioned, Pixels, read_captions, read_names
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import caption_words, score_captions
@@ -18,7 +19,12 @@ from saccade.models import Caption, Captioner, Search
 
 def add_captioned_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --images, --captions and --only."""
-    parser.add_argument("--images", type=Path, metavar="DIR", help="of a captioner: the folder of the images")
+    parser.add_argument(
+        "--images",
+        type=Path,
+        metavar="DIR",
+        help="of a captioner: the folder of the images; of a classifier: a folder for each class, or MNIST's images",
+    )
     parser.add_argument(
         "--captions", type=Path, metavar="FILE", help="and their captions, in any form that is trained on"
     )
@@ -76,6 +82,18 @@ def _chosen(known: list[Captioned], only: str | None) -> list[Captioned]:
     if not found:
         raise InputError(f"{only}: none of its images has a caption")
     return found
+
+
+def image_files(given: list[Path]) -> Iterator[Path]:
+    """The files that are meant: of a folder, all that are called like images, by name."""
+    for path in given:
+        if not path.is_dir():
+            yield path
+            continue
+        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in IMAGE_ENDINGS)
+        if not inside:
+            raise InputError(f"{path}: no images there; wanted files that end in {', '.join(sorted(IMAGE_ENDINGS))}")
+        yield from inside
 
 
 def caption_files(

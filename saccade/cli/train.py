@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 from saccade.errors import InputError
-from saccade.tasks import USES, load_recipe, recipe_of_run, start_training
+from saccade.models import USES
+from saccade.tasks import load_recipe, recipe_of_run, start_training
 from saccade.train import make_reporter
 
 

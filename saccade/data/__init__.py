@@ -3,7 +3,9 @@
 from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
 from saccade.data.captions import Captioned, read_captions, read_names
 from saccade.data.dates import DATE_LOCALES, Dates, date_links
+from saccade.data.digits import make_digits
 from saccade.data.images import Pixels, picture_for_pages, read_image
+from saccade.data.labelled import IMAGE_ENDINGS, Labelled, ShuffledPlaces, read_labelled
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
@@ -31,6 +33,7 @@ from saccade.data.words import merge_to_words
 __all__ = [
     "DATE_LOCALES",
     "END",
+    "IMAGE_ENDINGS",
     "NUMBER_LANGUAGES",
     "PAD",
     "SETS",
@@ -44,11 +47,13 @@ __all__ = [
     "Cursor",
     "Dates",
     "Example",
+    "Labelled",
     "Noun",
     "Numbers",
     "Pair",
     "Pixels",
     "Scene",
+    "ShuffledPlaces",
     "Tokens",
     "Vocabularies",
     "Vocabulary",
@@ -63,6 +68,7 @@ __all__ = [
     "load_vocabularies",
     "load_vocabulary",
     "make_batch",
+    "make_digits",
     "make_scenes",
     "merge_to_words",
     "pad",
@@ -70,6 +76,7 @@ __all__ = [
     "read_aligned",
     "read_captions",
     "read_image",
+    "read_labelled",
     "read_names",
     "read_table",
     "save_vocabularies",

@@ -7,6 +7,7 @@ from saccade.look.maps import KINDS, AttentionMap, Grid, Kind
 from saccade.look.notebook import widget
 from saccade.look.overlay import draw_overlay
 from saccade.look.page import Panel, as_frame, as_page, page_data, save_page
+from saccade.look.path import draw_path, save_path
 from saccade.look.rollout import rollout
 from saccade.look.saving import load_map, save_map
 from saccade.look.subwords import merge_subwords
@@ -27,6 +28,7 @@ __all__ = [
     "draw",
     "draw_figure",
     "draw_overlay",
+    "draw_path",
     "draw_text",
     "figure_bytes",
     "join_links",
@@ -40,5 +42,6 @@ __all__ = [
     "save_figure",
     "save_map",
     "save_page",
+    "save_path",
     "widget",
 ]

@@ -14,6 +14,14 @@ from saccade.models.caption_settings import (
     expect_no_source_words,
 )
 from saccade.models.captioner import Caption, Captioner
+from saccade.models.classifier import (
+    Classified,
+    Classifier,
+    ClassifierSettings,
+    ClassModel,
+    CnnSettings,
+    GlimpseSettings,
+)
 from saccade.models.folder import CONFIG, expect_model
 from saccade.models.pretrained import load_eye, weights_fingerprint
 from saccade.models.reading import Reading
@@ -24,10 +32,19 @@ from saccade.models.translation_net import TranslationNet, make_net, translation
 from saccade.models.translator import Translation, Translator
 from saccade.settings import read_yaml
 
-_TASKS: dict[str, type[Translator] | type[Captioner]] = {"translation": Translator, "captions": Captioner}
+Model = Translator | Captioner | Classifier
+
+_TASKS: dict[str, type[Model]] = {"translation": Translator, "captions": Captioner, "classification": Classifier}
+
+# How a finished model is used, by its task.
+USES = {
+    "translation": "saccade translate {model} FILE",
+    "captions": "saccade caption {model} IMAGE",
+    "classification": "saccade classify {model} IMAGE",
+}
 
 
-def load(folder: str | Path) -> Translator | Captioner:
+def load(folder: str | Path) -> Model:
     """The model of a folder, whatever it does."""
     expect_model(Path(folder))
     config = Path(folder) / CONFIG
@@ -42,7 +59,7 @@ def load_translator(folder: str | Path) -> Translator:
     """The translator of a folder; another model is refused."""
     model = load(folder)
     if not isinstance(model, Translator):
-        raise InputError(f"{folder} is a model for captions; use it with: saccade caption {folder} IMAGE")
+        raise _other_use(model, folder)
     return model
 
 
@@ -50,11 +67,25 @@ def load_captioner(folder: str | Path) -> Captioner:
     """The captioner of a folder; another model is refused."""
     model = load(folder)
     if not isinstance(model, Captioner):
-        raise InputError(f"{folder} is a model for translation; use it with: saccade translate {folder} FILE")
+        raise _other_use(model, folder)
     return model
 
 
+def load_classifier(folder: str | Path) -> Classifier:
+    """The classifier of a folder; another model is refused."""
+    model = load(folder)
+    if not isinstance(model, Classifier):
+        raise _other_use(model, folder)
+    return model
+
+
+def _other_use(model: Model, folder: str | Path) -> InputError:
+    task = model.settings.task
+    return InputError(f"{folder} is a model for {task}; use it with: {USES[task].format(model=folder)}")
+
+
 __all__ = [
+    "USES",
     "Caption",
     "CaptionBatch",
     "CaptionModel",
@@ -62,7 +93,14 @@ __all__ = [
     "CaptionRnnSettings",
     "Captioner",
     "CaptionerSettings",
+    "ClassModel",
+    "Classified",
+    "Classifier",
+    "ClassifierSettings",
+    "CnnSettings",
     "EyeSettings",
+    "GlimpseSettings",
+    "Model",
     "PretrainedEye",
     "Reading",
     "RnnSettings",
@@ -80,6 +118,7 @@ __all__ = [
     "features_of",
     "load",
     "load_captioner",
+    "load_classifier",
     "load_eye",
     "load_translator",
     "make_caption_net",

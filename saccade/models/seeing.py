@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from saccade.data import Pixels
@@ -14,9 +15,10 @@ from saccade.models.caption_net import as_places
 from saccade.nets import Eye, Level
 
 
-def scaled(images: Sequence[Pixels]) -> Tensor:
+def scaled(images: Sequence[Pixels] | NDArray[np.uint8]) -> Tensor:
     """`[B, 3, H, W]`, each number x as (x - 127) / 128, as the eye learnt them."""
-    pixels = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)  # a view, and so channels last, which is faster
+    together = images if isinstance(images, np.ndarray) else np.stack(images)
+    pixels = torch.from_numpy(together).permute(0, 3, 1, 2)  # a view, and so channels last, which is faster
     return (pixels.to(torch.float32) - 127) / 128
 
 

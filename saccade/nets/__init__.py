@@ -14,6 +14,7 @@ from saccade.nets.convolution import output_size
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.eye import GRIDS, Eye, Level
+from saccade.nets.glimpses import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
 from saccade.nets.grid import GridEncoder
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.small_cnn import SmallCnn, small_cnn_side
@@ -29,12 +30,15 @@ __all__ = [
     "Eye",
     "Forced",
     "GatedContext",
+    "GlimpseSensor",
+    "Glimpsed",
     "GridEncoder",
     "LayerShape",
     "Level",
     "Losses",
     "MeanContext",
     "NoContext",
+    "RecurrentAttention",
     "RnnDecoder",
     "RnnEncoder",
     "RnnState",
@@ -44,6 +48,7 @@ __all__ = [
     "TransformerDecoder",
     "TransformerEncoder",
     "TransformerState",
+    "glimpse_loss",
     "make_context",
     "output_size",
     "projected_cross_entropy",

@@ -2,24 +2,27 @@
 
 from saccade.tasks.caption_data import CaptionDataSettings, CaptionSplits, load_caption_splits
 from saccade.tasks.captions import CaptionRecipe, CaptionTask
+from saccade.tasks.classification import ClassificationRecipe, ClassificationTask, load_labelled_splits
 from saccade.tasks.corpus import DataSettings, Splits, load_splits
-from saccade.tasks.kinds import USES, Recipe
+from saccade.tasks.kinds import Recipe
 from saccade.tasks.recipes import load_recipe, recipe_names, recipe_summary, recipe_text
 from saccade.tasks.start import recipe_of_run, start_training
 from saccade.tasks.translation import TranslationRecipe, TranslationTask
 
 __all__ = [
-    "USES",
     "CaptionDataSettings",
     "CaptionRecipe",
     "CaptionSplits",
     "CaptionTask",
+    "ClassificationRecipe",
+    "ClassificationTask",
     "DataSettings",
     "Recipe",
     "Splits",
     "TranslationRecipe",
     "TranslationTask",
     "load_caption_splits",
+    "load_labelled_splits",
     "load_recipe",
     "load_splits",
     "recipe_names",

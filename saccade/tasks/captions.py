@@ -40,12 +40,12 @@ from saccade.settings import Settings
 from saccade.tasks.caption_data import CaptionDataSettings, CaptionSplits
 from saccade.tasks.common import VOCABULARY, expect_watched
 from saccade.tasks.image_rows import ImageRows
-from saccade.train import Reporter, Task, TrainSettings
+from saccade.train import Reporter, Task, TokenTrainSettings
 
 FIGURES = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "loss")  # what validation gives
 
 
-class CaptionTrainSettings(TrainSettings):
+class CaptionTrainSettings(TokenTrainSettings):
     """Optimisation, validation, and what is kept."""
 
     watch: str = "cider"

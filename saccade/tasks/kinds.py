@@ -6,16 +6,23 @@ from typing import Any, NamedTuple
 from saccade.errors import InputError
 from saccade.tasks.caption_data import load_caption_splits
 from saccade.tasks.captions import CaptionRecipe, CaptionTask
+from saccade.tasks.classification import ClassificationRecipe, ClassificationTask, load_labelled_splits
 from saccade.tasks.corpus import load_splits
 from saccade.tasks.translation import TranslationRecipe, TranslationTask
 from saccade.train import Reporter, Task
 
-Recipe = TranslationRecipe | CaptionRecipe
+Recipe = TranslationRecipe | CaptionRecipe | ClassificationRecipe
 
-_RECIPES: dict[str, type[Recipe]] = {"translation": TranslationRecipe, "captions": CaptionRecipe}
-
-# How a finished model is used, for the last line of a training.
-USES = {"translation": "saccade translate {model} FILE", "captions": "saccade caption {model} IMAGE"}
+_RECIPES: dict[str, type[Recipe]] = {
+    "translation": TranslationRecipe,
+    "captions": CaptionRecipe,
+    "classification": ClassificationRecipe,
+}
+_TASKS: dict[type[Recipe], Any] = {
+    TranslationRecipe: TranslationTask,
+    CaptionRecipe: CaptionTask,
+    ClassificationRecipe: ClassificationTask,
+}
 
 
 def recipe_class(task: Any, *, where: str) -> type[Recipe]:
@@ -36,14 +43,15 @@ class Data(NamedTuple):
 
     def task(self, run: Path, reporter: Reporter) -> Task[Any]:
         """The task, in the folder of its run."""
-        kind = TranslationTask if isinstance(self.recipe, TranslationRecipe) else CaptionTask
-        return kind(self.recipe, self.splits, run, reporter)  # pyright: ignore[reportArgumentType] - they fit
+        return _TASKS[type(self.recipe)](self.recipe, self.splits, run, reporter)
 
 
 def load_data(recipe: Recipe) -> Data:
     """Read what a recipe learns from."""
     if isinstance(recipe, TranslationRecipe):
         splits = load_splits(recipe.data)
+    elif isinstance(recipe, ClassificationRecipe):
+        splits = load_labelled_splits(recipe.data, side=recipe.model.image_side)
     else:
         splits = load_caption_splits(recipe.data, side=recipe.eye.image_side)
     return Data(recipe, splits, splits.fingerprint())

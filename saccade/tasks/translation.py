@@ -37,7 +37,7 @@ from saccade.models import (
 from saccade.settings import Settings
 from saccade.tasks.common import VOCABULARY, expect_watched
 from saccade.tasks.corpus import DataSettings, Splits, locate
-from saccade.train import Reporter, Task, TrainSettings
+from saccade.train import Reporter, Task, TokenTrainSettings
 
 FIGURES = ("bleu", "chrf", "exact", "loss")  # what validation gives
 
@@ -56,7 +56,7 @@ class TranslationRecipe(Settings):
     data: DataSettings
     vocabulary: VocabularySettings = VocabularySettings()
     model: Annotated[RnnSettings | TransformerSettings, Field(discriminator="kind")]
-    train: TrainSettings = TrainSettings()
+    train: TokenTrainSettings = TokenTrainSettings()
     validation: ValidationSettings = ValidationSettings()
 
     @model_validator(mode="after")

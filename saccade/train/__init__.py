@@ -5,19 +5,21 @@ from saccade.train.journal import Journal, read_journal
 from saccade.train.loop import CHECKPOINT, MODEL, average, describe, make_optimizer, train
 from saccade.train.progress import Bar, Lines, Reporter, Silent, make_reporter
 from saccade.train.schedule import learning_rate
-from saccade.train.settings import TrainSettings
+from saccade.train.settings import ImageTrainSettings, TokenTrainSettings, TrainSettings
 from saccade.train.task import Task
 
 __all__ = [
     "CHECKPOINT",
     "MODEL",
     "Bar",
+    "ImageTrainSettings",
     "Journal",
     "Lines",
     "Progress",
     "Reporter",
     "Silent",
     "Task",
+    "TokenTrainSettings",
     "TrainSettings",
     "average",
     "describe",

@@ -15,7 +15,6 @@ class TrainSettings(Settings):
 
     steps: Count = 10_000  # at most; early stopping may end sooner
     seed: Annotated[int, Field(ge=0)] = 1  # of first weights, order of the data, dropout
-    batch_tokens: Count = 4096  # of source or target in a batch, padding included
     accumulate: Count = 1  # batches for one step
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None  # torch's own choice, one for each core
     optimizer: Literal["adam", "adamw"] = "adam"
@@ -34,3 +33,16 @@ class TrainSettings(Settings):
     keep: Literal["best", "average", "last"] = "best"  # which weights the finished model has
     average: Count = 5  # how many of the last validated weights `keep: average` takes
     tensorboard: bool = True  # if it is installed
+
+
+class TokenTrainSettings(TrainSettings):
+    """The same, for batches of sentences."""
+
+    batch_tokens: Count = 4096  # of source or target in a batch, padding included
+
+
+class ImageTrainSettings(TrainSettings):
+    """The same, for batches of images."""
+
+    batch: Count = 128  # images in a batch
+    watch: str = "accuracy"

@@ -40,7 +40,7 @@ def darkness(weights: np.ndarray) -> np.ndarray:
 def test_the_figure_is_as_dark_as_the_word_looked_away(chosen: dict[str, int]):
     figure = draw_overlay(seen(), **chosen, smooth=False)
     matrix = seen().matrix(**chosen)
-    shades: dict[str, Any] = {image.get_gid(): image for axes in figure.axes for image in axes.images}
+    shades: dict[Any, Any] = {image.get_gid(): image for axes in figure.axes for image in axes.images}
     for place in range(len(WORDS)):
         found = np.asarray(shades[f"word-{place}"].get_array())[..., 3]
         np.testing.assert_allclose(found, 0.75 * darkness(matrix[place]).reshape(HIGH, WIDE), atol=1e-6)

@@ -1,0 +1,58 @@
+"""Where a net that sees by glimpses looked: the path over the image, figure 3 of Mnih 2014."""
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from saccade.errors import InputError
+from saccade.files import write_file
+from saccade.look.figure import FORMATS, figure_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FIRST, _LAST = (0.99, 0.75, 0.3), (0.85, 0.2, 0.05)  # from light to strong, glimpse by glimpse
+
+
+def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: str = "") -> "Figure":
+    """The image with a numbered square for each glimpse, and a line from each to the next.
+
+    `path` is `[glimpses, 2]`: x and y from -1 to 1. `size` is the side of a glimpse as a share of the image's.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
+    from matplotlib.patches import Rectangle  # noqa: PLC0415
+
+    places = np.asarray(path, dtype=np.float64)
+    if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
+        raise InputError(f"path: found shape {list(places.shape)}, wanted [glimpses, 2], all finite")
+    with Image.open(io.BytesIO(image)) as opened:
+        pixels = np.asarray(opened.convert("RGB"))
+    figure = Figure(figsize=(3.2, 3.4), layout="constrained")
+    axes: Any = figure.subplots()
+    axes.imshow(pixels, extent=(0, 1, 1, 0), interpolation="nearest")
+    axes.set_axis_off()
+    if title:
+        axes.set_title(title.replace("$", r"\$"), fontsize=11)
+    middles = (places + 1) / 2
+    axes.plot(middles[:, 0], middles[:, 1], color=_LAST, linewidth=1.2, alpha=0.8)
+    for number, (x, y) in enumerate(middles):
+        share = number / max(len(middles) - 1, 1)
+        colour = tuple(a + (b - a) * share for a, b in zip(_FIRST, _LAST, strict=True))
+        square = Rectangle((x - size / 2, y - size / 2), size, size, fill=False, edgecolor=colour, linewidth=1.5)
+        square.set_gid(f"glimpse-{number + 1}")
+        axes.add_patch(square)
+        axes.text(x, y, str(number + 1), color=colour, ha="center", va="center", fontsize=9)
+    axes.set_xlim(-size / 2, 1 + size / 2)
+    axes.set_ylim(1 + size / 2, -size / 2)
+    return figure
+
+
+def save_path(file: Path, image: bytes, path: NDArray[np.float32], *, size: float, title: str = "") -> None:
+    """Draw and write; the name's end says whether PNG, SVG or PDF."""
+    if file.suffix.lower() not in FORMATS:
+        raise InputError(f"{file}: found a name that ends in {file.suffix!r}, wanted one of {', '.join(FORMATS)}")
+    write_file(file, figure_bytes(draw_path(image, path, size=size, title=title), file.suffix.lower()[1:]))
