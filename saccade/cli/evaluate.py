@@ -14,11 +14,12 @@ from saccade.cli.captioned import add_captioned_arguments, evaluate_captions
 from saccade.cli.classify import evaluate_classes
 from saccade.cli.pairs import add_pair_arguments, read_pairs
 from saccade.cli.parser import count, speak_utf8
+from saccade.cli.read import evaluate_lines
 from saccade.cli.translate import add_search_arguments, search_of
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import LengthScores, Score, score_by_length, score_translations
-from saccade.models import Captioner, Classifier, Translator, load
+from saccade.models import Captioner, Classifier, LineReader, Translator, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +48,8 @@ def run(chosen: argparse.Namespace) -> None:
         evaluate_captions(chosen, model)
     elif isinstance(model, Classifier):
         evaluate_classes(chosen, model)
+    elif isinstance(model, LineReader):
+        evaluate_lines(chosen, model)
     else:
         evaluate_translations(chosen, model)
 

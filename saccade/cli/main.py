@@ -16,6 +16,7 @@ COMMANDS = {
     "translate": "translate a file, or what comes in on a pipe",
     "caption": "say what is on images",
     "classify": "say which class images are of",
+    "read": "read lines of digits from images",
     "evaluate": "run a model on a test set and score the result",
     "look": "show what a model looks at: in the terminal, as a figure, as a page",
     "align": "link the words of sentence pairs, and score the links",

@@ -4,8 +4,9 @@ from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pa
 from saccade.data.captions import Captioned, read_captions, read_names
 from saccade.data.dates import DATE_LOCALES, Dates, date_links
 from saccade.data.digits import make_digits
-from saccade.data.images import Pixels, picture_for_pages, read_image
+from saccade.data.images import Pixels, as_png, picture_for_pages, read_image, read_strip
 from saccade.data.labelled import IMAGE_ENDINGS, Labelled, ShuffledPlaces, read_labelled
+from saccade.data.lines import Lines, make_lines
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
@@ -48,6 +49,7 @@ __all__ = [
     "Dates",
     "Example",
     "Labelled",
+    "Lines",
     "Noun",
     "Numbers",
     "Pair",
@@ -58,6 +60,7 @@ __all__ = [
     "Vocabularies",
     "Vocabulary",
     "VocabularySettings",
+    "as_png",
     "date_links",
     "expect_free",
     "expect_full",
@@ -69,6 +72,7 @@ __all__ = [
     "load_vocabulary",
     "make_batch",
     "make_digits",
+    "make_lines",
     "make_scenes",
     "merge_to_words",
     "pad",
@@ -78,6 +82,7 @@ __all__ = [
     "read_image",
     "read_labelled",
     "read_names",
+    "read_strip",
     "read_table",
     "save_vocabularies",
     "split_corpus",

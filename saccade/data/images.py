@@ -30,6 +30,16 @@ def read_image(source: Path | bytes, *, side: int, name: str | None = None) -> P
         return np.asarray(small, dtype=np.uint8)
 
 
+def read_strip(source: Path | bytes, *, height: int, width: int, name: str | None = None) -> NDArray[np.uint8]:
+    """A line of writing as `[height, width]`, in grey: as high as that, and what is missing in width is black."""
+    with _opened(source, name, most=2 * max(height, width)) as image:
+        across = min(width, max(1, round(image.width * height / image.height)))
+        small = image.convert("L").resize((across, height), Image.Resampling.BICUBIC, reducing_gap=3.0)
+        strip = np.zeros((height, width), dtype=np.uint8)
+        strip[:, :across] = np.asarray(small)
+        return strip
+
+
 def picture_for_pages(source: Path | bytes, *, most: int = 480, name: str | None = None) -> bytes:
     """The image as a JPEG for people to look at: upright, no side longer than `most`, and nothing but the pixels."""
     with _opened(source, name, most=2 * most) as image:
@@ -37,6 +47,13 @@ def picture_for_pages(source: Path | bytes, *, most: int = 480, name: str | None
         file = io.BytesIO()
         image.save(file, "JPEG", quality=85)
         return file.getvalue()
+
+
+def as_png(pixels: NDArray[np.uint8]) -> bytes:
+    """An array, `[height, width]` or `[height, width, 3]`, as the bytes of a PNG file."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
 
 
 @contextmanager

@@ -7,7 +7,6 @@ image has one right caption:
     a large blue square above a small green triangle
 """
 
-import io
 import json
 import math
 import random
@@ -18,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
-from saccade.data.images import Pixels
+from saccade.data.images import Pixels, as_png
 from saccade.files import write_file
 
 COLOURS = {
@@ -104,9 +103,7 @@ def write_scenes(scenes: Sequence[Scene], folder: Path, *, progress: Callable[[i
     lines: list[str] = []
     for number, scene in enumerate(scenes):
         name = f"images/{number:06d}.png"
-        file = io.BytesIO()
-        Image.fromarray(scene.pixels).save(file, "PNG")
-        write_file(folder / name, file.getvalue())
+        write_file(folder / name, as_png(scene.pixels))
         nouns = [{"word": noun.word, "box": [round(share, 4) for share in noun.box]} for noun in scene.nouns]
         lines.append(json.dumps({"image": name, "caption": scene.caption, "nouns": nouns}))
         if progress is not None:

@@ -2,6 +2,7 @@
 
 from saccade.metrics.alignment import AlignmentScore, Gold, read_links, score_alignments
 from saccade.metrics.captions import caption_words, score_captions
+from saccade.metrics.edits import edits
 from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "LengthScores",
     "Score",
     "caption_words",
+    "edits",
     "read_links",
     "score_alignments",
     "score_by_length",

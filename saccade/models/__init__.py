@@ -23,6 +23,7 @@ from saccade.models.classifier import (
     GlimpseSettings,
 )
 from saccade.models.folder import CONFIG, expect_model
+from saccade.models.line_reader import LineReader, LineReaderSettings, LineSettings, ReadLine
 from saccade.models.pretrained import load_eye, weights_fingerprint
 from saccade.models.reading import Reading
 from saccade.models.search import Search, TreeNode
@@ -32,15 +33,21 @@ from saccade.models.translation_net import TranslationNet, make_net, translation
 from saccade.models.translator import Translation, Translator
 from saccade.settings import read_yaml
 
-Model = Translator | Captioner | Classifier
+Model = Translator | Captioner | Classifier | LineReader
 
-_TASKS: dict[str, type[Model]] = {"translation": Translator, "captions": Captioner, "classification": Classifier}
+_TASKS: dict[str, type[Model]] = {
+    "translation": Translator,
+    "captions": Captioner,
+    "classification": Classifier,
+    "lines": LineReader,
+}
 
 # How a finished model is used, by its task.
 USES = {
     "translation": "saccade translate {model} FILE",
     "captions": "saccade caption {model} IMAGE",
     "classification": "saccade classify {model} IMAGE",
+    "lines": "saccade read {model} IMAGE",
 }
 
 
@@ -79,6 +86,14 @@ def load_classifier(folder: str | Path) -> Classifier:
     return model
 
 
+def load_line_reader(folder: str | Path) -> LineReader:
+    """The reader of lines of a folder; another model is refused."""
+    model = load(folder)
+    if not isinstance(model, LineReader):
+        raise _other_use(model, folder)
+    return model
+
+
 def _other_use(model: Model, folder: str | Path) -> InputError:
     task = model.settings.task
     return InputError(f"{folder} is a model for {task}; use it with: {USES[task].format(model=folder)}")
@@ -100,8 +115,12 @@ __all__ = [
     "CnnSettings",
     "EyeSettings",
     "GlimpseSettings",
+    "LineReader",
+    "LineReaderSettings",
+    "LineSettings",
     "Model",
     "PretrainedEye",
+    "ReadLine",
     "Reading",
     "RnnSettings",
     "Search",
@@ -120,6 +139,7 @@ __all__ = [
     "load_captioner",
     "load_classifier",
     "load_eye",
+    "load_line_reader",
     "load_translator",
     "make_caption_net",
     "make_net",

@@ -11,11 +11,13 @@ from saccade.nets.context import (
     make_context,
 )
 from saccade.nets.convolution import output_size
+from saccade.nets.ctc import best_path, occupancy
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.eye import GRIDS, Eye, Level
 from saccade.nets.glimpses import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
 from saccade.nets.grid import GridEncoder
+from saccade.nets.line_encoder import LineEncoder
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.small_cnn import SmallCnn, small_cnn_side
 from saccade.nets.transformer import LayerShape, TransformerDecoder, TransformerEncoder, TransformerState
@@ -35,6 +37,7 @@ __all__ = [
     "GridEncoder",
     "LayerShape",
     "Level",
+    "LineEncoder",
     "Losses",
     "MeanContext",
     "NoContext",
@@ -48,8 +51,10 @@ __all__ = [
     "TransformerDecoder",
     "TransformerEncoder",
     "TransformerState",
+    "best_path",
     "glimpse_loss",
     "make_context",
+    "occupancy",
     "output_size",
     "projected_cross_entropy",
     "small_cnn_side",

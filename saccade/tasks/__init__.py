@@ -5,6 +5,7 @@ from saccade.tasks.captions import CaptionRecipe, CaptionTask
 from saccade.tasks.classification import ClassificationRecipe, ClassificationTask, load_labelled_splits
 from saccade.tasks.corpus import DataSettings, Splits, load_splits
 from saccade.tasks.kinds import Recipe
+from saccade.tasks.lines import LineRecipe, LineTask, load_line_splits
 from saccade.tasks.recipes import load_recipe, recipe_names, recipe_summary, recipe_text
 from saccade.tasks.start import recipe_of_run, start_training
 from saccade.tasks.translation import TranslationRecipe, TranslationTask
@@ -17,12 +18,15 @@ __all__ = [
     "ClassificationRecipe",
     "ClassificationTask",
     "DataSettings",
+    "LineRecipe",
+    "LineTask",
     "Recipe",
     "Splits",
     "TranslationRecipe",
     "TranslationTask",
     "load_caption_splits",
     "load_labelled_splits",
+    "load_line_splits",
     "load_recipe",
     "load_splits",
     "recipe_names",

@@ -8,20 +8,23 @@ from saccade.tasks.caption_data import load_caption_splits
 from saccade.tasks.captions import CaptionRecipe, CaptionTask
 from saccade.tasks.classification import ClassificationRecipe, ClassificationTask, load_labelled_splits
 from saccade.tasks.corpus import load_splits
+from saccade.tasks.lines import LineRecipe, LineTask, load_line_splits
 from saccade.tasks.translation import TranslationRecipe, TranslationTask
 from saccade.train import Reporter, Task
 
-Recipe = TranslationRecipe | CaptionRecipe | ClassificationRecipe
+Recipe = TranslationRecipe | CaptionRecipe | ClassificationRecipe | LineRecipe
 
 _RECIPES: dict[str, type[Recipe]] = {
     "translation": TranslationRecipe,
     "captions": CaptionRecipe,
     "classification": ClassificationRecipe,
+    "lines": LineRecipe,
 }
 _TASKS: dict[type[Recipe], Any] = {
     TranslationRecipe: TranslationTask,
     CaptionRecipe: CaptionTask,
     ClassificationRecipe: ClassificationTask,
+    LineRecipe: LineTask,
 }
 
 
@@ -52,6 +55,8 @@ def load_data(recipe: Recipe) -> Data:
         splits = load_splits(recipe.data)
     elif isinstance(recipe, ClassificationRecipe):
         splits = load_labelled_splits(recipe.data, side=recipe.model.image_side)
+    elif isinstance(recipe, LineRecipe):
+        splits = load_line_splits(recipe.data, side=recipe.model.height)
     else:
         splits = load_caption_splits(recipe.data, side=recipe.eye.image_side)
     return Data(recipe, splits, splits.fingerprint())

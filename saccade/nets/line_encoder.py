@@ -1,0 +1,31 @@
+"""A strip of writing as a sequence of columns.
+
+Letters: `B` batch, `H` height, `W` width, `T` columns, `C` channels, `D` dim.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from saccade.nets.decoder import Encoded
+from saccade.nets.dropout import Dropout
+from saccade.nets.small_cnn import PlainBlock
+
+NARROWING = 4  # pixels of width for a column
+
+
+class LineEncoder(nn.Module):
+    """Strips `[B, 1, H, W]` -> states `[B, W / 4, D]`: two plain blocks, then a GRU along the columns, both ways."""
+
+    def __init__(self, dim: int, *, height: int, channels: tuple[int, int] = (32, 64), dropout: float) -> None:
+        super().__init__()
+        self.blocks = nn.Sequential(PlainBlock(1, channels[0]), PlainBlock(*channels))
+        self.column = nn.Linear(channels[1] * (height // NARROWING), dim)
+        self.rnn = nn.GRU(dim, dim // 2, batch_first=True, bidirectional=True)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, strips: Tensor) -> Encoded:
+        maps = self.blocks(strips)  # [B, C, H / 4, T]
+        columns = torch.relu(self.column(maps.permute(0, 3, 1, 2).flatten(2)))  # [B, T, D]
+        states, final = self.rnn(self.dropout(columns))
+        mask = torch.ones(len(states), 1, states.shape[1], dtype=torch.bool, device=states.device)
+        return Encoded(self.dropout(states), mask, (final.transpose(0, 1).flatten(1),))
