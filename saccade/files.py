@@ -31,6 +31,12 @@ def write_file(path: Path, content: bytes) -> None:
         ) from error
 
 
+def cache_folder() -> Path:
+    """Where this user's caches are: `SACCADE_CACHE` if set, else where the system has them."""
+    named = os.environ.get("SACCADE_CACHE")
+    return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "saccade")
+
+
 def remove_leftovers(folder: Path) -> None:
     """Delete what a killed process may have left beside the files that it was writing."""
     for path in folder.rglob(".*.????????"):

@@ -21,6 +21,8 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from saccade.files import cache_folder
+
 logger = logging.getLogger("saccade")
 
 _HEADERS = Path(__file__).parent
@@ -80,7 +82,7 @@ def _build(source: Path, real: str) -> Library:
     identity = "\n".join([platform.system(), platform.machine(), compiler, *flags, *texts])
     name = f"{source.stem}-{real}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
 
-    folder = _cache_folder()
+    folder = _safe_cache()
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="saccade-") as passing:
             return Library(_open(Path(passing) / name, source, compiler, flags), f"built by {compiler}, and not kept")
@@ -113,12 +115,9 @@ def _compile(source: Path, compiler: str, flags: list[str], path: Path) -> None:
         raise OSError(f"{compiler} said: {complaint[0]}")
 
 
-def _cache_folder() -> Path | None:
+def _safe_cache() -> Path | None:
     """A folder that this user alone can write, because what lies there is loaded as code; None if there is none."""
-    root = os.environ.get("SACCADE_CACHE") or Path(
-        os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "saccade"
-    )
-    folder = Path(root)
+    folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = folder.stat()

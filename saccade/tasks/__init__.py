@@ -5,7 +5,7 @@ from saccade.tasks.captions import CaptionRecipe, CaptionTask
 from saccade.tasks.classification import ClassificationRecipe, ClassificationTask, load_labelled_splits
 from saccade.tasks.corpus import DataSettings, Splits, load_splits
 from saccade.tasks.kinds import Recipe
-from saccade.tasks.lines import LineRecipe, LineTask, load_line_splits
+from saccade.tasks.lines import LineRecipe, LineSplits, LineTask, load_line_splits
 from saccade.tasks.recipes import load_recipe, recipe_names, recipe_summary, recipe_text
 from saccade.tasks.start import recipe_of_run, start_training
 from saccade.tasks.translation import TranslationRecipe, TranslationTask
@@ -19,6 +19,7 @@ __all__ = [
     "ClassificationTask",
     "DataSettings",
     "LineRecipe",
+    "LineSplits",
     "LineTask",
     "Recipe",
     "Splits",

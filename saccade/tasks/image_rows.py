@@ -13,9 +13,10 @@ from torch import Tensor
 
 from saccade.data import Pixels
 from saccade.errors import InputError
+from saccade.files import cache_folder
 from saccade.models import Captioner, PretrainedEye, scaled, weights_fingerprint
 from saccade.tasks.caption_data import CaptionDataSettings, CaptionSplits
-from saccade.tasks.seen import SeenCache, cache_folder
+from saccade.tasks.seen import SeenCache
 from saccade.train import Reporter
 
 _BATCH = 16  # images that the eye looks at together
@@ -31,7 +32,7 @@ class ImageRows:
         self._captioner = captioner
         self._scenes = splits.scenes
         self._stop = settings.bad_images == "stop"
-        cache = self._cache(Path(settings.cache) if settings.cache is not None else cache_folder())
+        cache = self._cache(Path(settings.cache) if settings.cache is not None else cache_folder() / "seen")
         names = list(dict.fromkeys(one.image for part in splits[:2] for one in part))
         keys = {name: key for name in names if (key := self._key(name)) is not None}
         known = set(cache.keys())

@@ -8,7 +8,6 @@ goes on behind it. The folder's name says which eye, with which weights, at whic
 """
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,6 @@ from saccade.files import read_file, write_file
 from saccade.train.lock import locked
 
 ROWS, INDEX = "rows.bin", "rows.jsonl"
-
-
-def cache_folder() -> Path:
-    """Where a user's caches are, by the custom of the system."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saccade"
 
 
 class SeenCache:

@@ -20,7 +20,7 @@ from saccade.train import Silent, train
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("saccade.tasks.image_rows.cache_folder", lambda: tmp_path / "cache")
 
 
 def small(data: dict[str, Any], *, model: dict[str, Any] | None = None, **settings: Any) -> CaptionRecipe:
