@@ -23,7 +23,7 @@ from saccade.data import (
     vocabulary_path,
 )
 from saccade.errors import InputError
-from saccade.metrics import caption_words, score_captions
+from saccade.metrics import caption_words, pointing_accuracy, score_captions
 from saccade.models import (
     Caption,
     CaptionBatch,
@@ -42,7 +42,7 @@ from saccade.tasks.common import VOCABULARY, expect_watched
 from saccade.tasks.image_rows import ImageRows
 from saccade.train import Reporter, Task, TokenTrainSettings
 
-FIGURES = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "loss")  # what validation gives
+FIGURES = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "pointing", "loss")  # what validation gives
 
 
 class CaptionTrainSettings(TokenTrainSettings):
@@ -84,6 +84,7 @@ class CaptionTask(Task[CaptionBatch]):
     def __init__(self, recipe: CaptionRecipe, splits: CaptionSplits, run: Path, reporter: Reporter) -> None:
         """Learn the vocabulary, unless the folder `run` has it, make the net, and see every image once."""
         self.recipe = recipe
+        self._scenes = splits.scenes
         vocabulary = _vocabulary(recipe, splits.train, run / VOCABULARY, reporter)
         torch.manual_seed(recipe.train.seed)
         settings = CaptionerSettings(eye=recipe.eye, model=recipe.model, vocabulary=recipe.vocabulary)
@@ -120,11 +121,26 @@ class CaptionTask(Task[CaptionBatch]):
             ).item()
             tokens += batch.tokens
         images = self.valid_images[: self.recipe.validation.images]
-        captions = self.captions_of(images, Search(beam=self.recipe.validation.beam))
+        captions = self.captions_of(images, Search(beam=self.recipe.validation.beam), attention=bool(self._scenes))
         found = [caption_words(caption.text) for caption in captions]
         references = [[caption_words(text) for text in one.captions] for one in images]
-        exact = np.mean([words in right for words, right in zip(found, references, strict=True)])
-        return {"loss": total / tokens, **score_captions(found, references), "exact": 100 * float(exact)}
+        right = [words in all_right for words, all_right in zip(found, references, strict=True)]
+        figures = {"loss": total / tokens, **score_captions(found, references), "exact": 100 * float(np.mean(right))}
+        if self._scenes:
+            figures["pointing"] = self._pointing(
+                [(one, caption) for one, caption, ok in zip(images, captions, right, strict=True) if ok]
+            )
+        return figures
+
+    def _pointing(self, named: Sequence[tuple[Captioned, Caption]]) -> float:
+        """How often the peak of a noun's weights is in that noun's box, in captions that are exactly right."""
+        looked = [
+            (caption.attention.mean((0, 1))[noun.word], noun.box)
+            for one, caption in named
+            for noun in self._scenes[one.image].nouns
+            if caption.attention is not None
+        ]
+        return pointing_accuracy(looked, side=self.recipe.eye.grid.side)
 
     def captions_of(
         self, images: Sequence[Captioned], how: Search, *, attention: bool = False, batch: int = 64

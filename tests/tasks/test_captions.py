@@ -73,6 +73,7 @@ def test_it_learns_what_a_single_shape_is_called(weighting: str, tmp_path: Path)
     after = train(task, recipe.train, tmp_path / "run", Silent())
     assert after["loss"] < 0.5 * before["loss"]
     assert after["bleu1"] > before["bleu1"] + 30
+    assert 0 <= after["pointing"] <= 100
 
 
 def test_bad_images_are_told_of_and_left_out(scenes: Path, tmp_path: Path):

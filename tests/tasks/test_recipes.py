@@ -62,7 +62,8 @@ def smaller(recipe: Recipe, folder: Path) -> list[str]:
         settings += [f"data.cache={folder / 'cache'}", "train.batch_tokens=64"]
         if recipe.data.make is None:
             captions = write_scenes(make_scenes(20, seed=0, side=32), folder)
-            return [*settings, f"data.images={folder}", f"data.captions={captions}"]
+            places = [f"data.images={folder}", f"data.captions={captions}", "data.train=null", "data.valid=null"]
+            return [*settings, *places, "vocabulary.minimum=1"]
         return [*settings, "data.scenes=40"]
     if recipe.data.make is None:
         write_pairs(folder / "pairs.tsv", [Dates(2).pair(n) for n in range(120)])
