@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from saccade.data import VocabularySettings
-from saccade.models.settings import RecurrentSettings, Size, TransformerSettings
+from saccade.models.settings import BlockSettings, RecurrentSettings, TransformerSettings
 from saccade.nets import GRIDS, small_cnn_side
 from saccade.nets.eye import SIDE
 from saccade.settings import Settings
@@ -34,23 +34,10 @@ class PretrainedEye(Settings):
         return GridSize(side=side, channels=channels)
 
 
-class SmallEye(Settings):
+class SmallEye(BlockSettings):
     """A small CNN that is trained with the rest, from nothing."""
 
     kind: Literal["small"]
-    image_side: Annotated[int, Field(ge=8, le=512)] = 64  # images are made so large
-    channels: Annotated[list[Size], Field(min_length=1, max_length=6)] = Field(default=[32, 64, 128])  # of each block
-    attend_after: list[int] = Field(default=[])  # blocks with self-attention after them, counted from 1
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if self.image_side < 2 ** len(self.channels):
-            wanted = f"at least {2 ** len(self.channels)}, as each of {len(self.channels)} blocks halves it"
-            raise ValueError(f"image_side: found {self.image_side}, wanted {wanted}")
-        strange = [number for number in self.attend_after if not 1 <= number <= len(self.channels)]
-        if strange:
-            raise ValueError(f"attend_after: found {strange[0]}, wanted a block from 1 to {len(self.channels)}")
-        return self
 
     @property
     def grid(self) -> GridSize:

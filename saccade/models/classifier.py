@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from saccade.data import Pixels, read_image
@@ -20,38 +20,23 @@ from saccade.models.evaluating import evaluating
 from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
 from saccade.models.search import expect
 from saccade.models.seeing import scaled
-from saccade.models.settings import Share, Size
+from saccade.models.settings import BlockSettings, Share, Size
 from saccade.nets import RecurrentAttention, SmallCnn, glimpse_loss
 from saccade.settings import Settings, check_settings, read_yaml, write_yaml
 
-Side = Annotated[int, Field(ge=8, le=512)]
 
-
-class CnnSettings(Settings):
+class CnnSettings(BlockSettings):
     """A small CNN, with self-attention between its blocks or without."""
 
     kind: Literal["cnn"]
-    image_side: Side = 32  # images are made so large
-    channels: Annotated[list[Size], Field(min_length=1, max_length=6)] = Field(default=[64, 128, 256])  # of each block
-    attend_after: list[int] = Field(default=[])  # blocks with self-attention after them, counted from 1
     dropout: Share = 0.0
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if self.image_side < 2 ** len(self.channels):
-            wanted = f"at least {2 ** len(self.channels)}, as each of {len(self.channels)} blocks halves it"
-            raise ValueError(f"image_side: found {self.image_side}, wanted {wanted}")
-        strange = [number for number in self.attend_after if not 1 <= number <= len(self.channels)]
-        if strange:
-            raise ValueError(f"attend_after: found {strange[0]}, wanted a block from 1 to {len(self.channels)}")
-        return self
 
 
 class GlimpseSettings(Settings):
     """The recurrent attention model (Mnih 2014), on images in grey."""
 
     kind: Literal["glimpses"]
-    image_side: Side = 28
+    image_side: Annotated[int, Field(ge=8, le=512)] = 28  # images are made so large
     glimpses: Annotated[int, Field(ge=1, le=100)] = 6
     patch: Annotated[int, Field(ge=1, le=256)] = 8  # pixels of a side of a glimpse
     scales: Annotated[int, Field(ge=1, le=6)] = 1  # how many times it is seen, each time twice as wide

@@ -38,7 +38,7 @@ from saccade.models import (
 )
 from saccade.settings import Settings
 from saccade.tasks.caption_data import CaptionDataSettings, CaptionSplits
-from saccade.tasks.common import VOCABULARY, expect_watched
+from saccade.tasks.common import VOCABULARY, count_parameters, expect_watched
 from saccade.tasks.image_rows import ImageRows
 from saccade.train import Reporter, Task, TokenTrainSettings
 
@@ -96,10 +96,10 @@ class CaptionTask(Task[CaptionBatch]):
         self._examples = self._encode(self.train_images)
         self._batches = Batches(self._examples, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(self._encode(self.valid_images), tokens=recipe.train.batch_tokens, seed=0)
-        count = sum(parameter.numel() for parameter in self.net.parameters())
         reporter.say(
             f"{len(self.train_images):,} images with {len(self._examples):,} captions to train on,"
-            f" {len(self.valid_images):,} images for validation; {len(vocabulary):,} words; {count:,} parameters"
+            f" {len(self.valid_images):,} images for validation; {len(vocabulary):,} words;"
+            f" {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[CaptionBatch, Cursor]]:

@@ -15,7 +15,7 @@ from saccade.data.shapes import SHAPES
 from saccade.errors import InputError
 from saccade.models import Classifier, ClassifierSettings, ClassModel, scaled
 from saccade.settings import Settings
-from saccade.tasks.common import expect_watched
+from saccade.tasks.common import count_parameters, expect_watched
 from saccade.train import ImageTrainSettings, Reporter, Task
 
 FIGURES = ("accuracy", "loss")  # what validation gives
@@ -128,10 +128,9 @@ class ClassificationTask(Task[LabelledBatch]):
         self._places = ShuffledPlaces(len(splits.train.labels), batch=recipe.train.batch, seed=recipe.train.seed)
         if splits.bad:
             reporter.say(f"{len(splits.bad):,} images cannot be read and are left out; {splits.bad[0]}")
-        count = sum(parameter.numel() for parameter in self.net.parameters())
         reporter.say(
             f"{len(splits.train.labels):,} images to train on, {len(splits.valid.labels):,} for validation;"
-            f" {len(splits.train.classes)} classes; {count:,} parameters"
+            f" {len(splits.train.classes)} classes; {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[LabelledBatch, Cursor]]:

@@ -22,7 +22,7 @@ from saccade.data import (
 from saccade.models import LineReader, LineReaderSettings, LineSettings
 from saccade.models.line_reader import CHARACTERS, as_input
 from saccade.settings import Settings
-from saccade.tasks.common import expect_watched
+from saccade.tasks.common import count_parameters, expect_watched
 from saccade.train import ImageTrainSettings, Reporter, Task
 
 FIGURES = ("exact", "loss")  # what validation gives
@@ -120,10 +120,9 @@ class LineTask(Task[LineBatch]):
         self.reader = LineReader.make(LineReaderSettings(model=recipe.model), vocabulary)
         self.net = self.reader.net
         self._places = ShuffledPlaces(len(splits.train.texts), batch=recipe.train.batch, seed=recipe.train.seed)
-        count = sum(parameter.numel() for parameter in self.net.parameters())
         reporter.say(
             f"{len(splits.train.texts):,} lines to train on, {len(splits.valid.texts):,} for validation;"
-            f" {count:,} parameters"
+            f" {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[LineBatch, Cursor]]:

@@ -35,7 +35,7 @@ from saccade.models import (
     translation_loss,
 )
 from saccade.settings import Settings
-from saccade.tasks.common import VOCABULARY, expect_watched
+from saccade.tasks.common import VOCABULARY, count_parameters, expect_watched
 from saccade.tasks.corpus import DataSettings, Splits, locate
 from saccade.train import Reporter, Task, TokenTrainSettings
 
@@ -84,10 +84,10 @@ class TranslationTask(Task[Batch]):
         cut_anew = self._cut_anew(pairs) if recipe.vocabulary.dropout else self.examples
         self._batches = Batches(cut_anew, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
-        count = sum(parameter.numel() for parameter in self.net.parameters())
         reporter.say(
             f"{len(self.examples):,} pairs to train on, {len(valid_examples):,} for validation;"
-            f" vocabularies of {len(vocabularies.source):,} and {len(vocabularies.target):,}; {count:,} parameters"
+            f" vocabularies of {len(vocabularies.source):,} and {len(vocabularies.target):,};"
+            f" {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[Batch, Cursor]]:
