@@ -13,7 +13,7 @@ from saccade.cli.parser import count, speak_utf8
 from saccade.data import Pair
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links, maps_of
+from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links, map_for_links
 from saccade.metrics import read_links, score_alignments
 from saccade.models import load_translator
 
@@ -31,6 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reverse", type=Path, metavar="MODEL", help="a model of the other direction, to join with")
     parser.add_argument("--join", choices=JOINS, default="grow-diag", help="how, with --reverse (grow-diag)")
     parser.add_argument("--method", choices=METHODS, default="argmax", help="how weights become links (argmax)")
+    parser.add_argument(
+        "--when",
+        choices=("written", "read"),
+        default="written",
+        help="take what is looked at as a word is written (the default), or a step later, when it has been read: of a"
+        " Transformer's middle layers, far better links (Chen 2020)",
+    )
     parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
@@ -92,7 +99,10 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[
             for reading in readings:
                 if reading.cross is None:
                     raise InputError(f"{folder}: this model looks at nothing; it has no attention to align by")
-                attention = maps_of(reading)[0]
+                if len(reading.target_words) == 1:  # nothing but its end
+                    found.append([])
+                    continue
+                attention = map_for_links(reading, when=chosen.when)
                 expect_layer_and_head(attention, chosen)
                 found.append(links(attention, chosen.method, layer=layer, head=head))
     return found

@@ -1,7 +1,7 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
 from saccade.look.figure import FORMATS, draw_figure, figure_bytes, save_figure
-from saccade.look.from_models import map_of_caption, maps_of
+from saccade.look.from_models import map_for_links, map_of_caption, maps_of
 from saccade.look.links import JOINS, METHODS, as_pharaoh, join_links, links
 from saccade.look.maps import KINDS, AttentionMap, Grid, Kind
 from saccade.look.notebook import widget
@@ -34,6 +34,7 @@ __all__ = [
     "join_links",
     "links",
     "load_map",
+    "map_for_links",
     "map_of_caption",
     "maps_of",
     "merge_subwords",

@@ -1,5 +1,7 @@
 """The maps that saccade's models make."""
 
+from typing import Literal
+
 from saccade.errors import InputError
 from saccade.look.maps import AttentionMap, Grid
 from saccade.models import Caption, Reading, Translation
@@ -22,6 +24,20 @@ def maps_of(found: Translation | Reading, *, name: str = "") -> list[AttentionMa
     if reading.decoder is not None:
         maps.append(AttentionMap(reading.target_words, reading.written_words, reading.decoder, "decoder", name))
     return maps
+
+
+def map_for_links(reading: Reading, *, when: Literal["written", "read"] = "written") -> AttentionMap:
+    """What a given target saw of its source, to be made into links between words.
+
+    written  by the step that wrote each word, which did not know yet which word it would be
+    read     by the next step, which had just read it; in the middle layers of a Transformer, that step looks at what
+             the word stands for, and its links are far better (Chen 2020). The end of the target has no row.
+    """
+    weights = reading.cross if when == "written" else reading.cross_read
+    if weights is None:
+        raise InputError("the model looks at nothing; it has no attention to align by")
+    words = reading.target_words if when == "written" else reading.target_words[:-1]
+    return AttentionMap(words, reading.source_words, weights)
 
 
 def map_of_caption(caption: Caption, *, image: bytes | None = None, name: str = "") -> AttentionMap:

@@ -30,6 +30,7 @@ class Reading:
     cross: Weights | None  # [layers, heads, target words, source words]
     encoder: Weights | None  # [layers, heads, source words, source words]
     decoder: Weights | None  # [layers, heads, target words, written words]
+    cross_read: Weights | None  # as cross, but a step later, when each word has been read; without a row for `</s>`
 
 
 def read_along(net: TranslationNet, sources: Sequence[Tokens], targets: Sequence[Tokens]) -> list[Reading]:
@@ -59,6 +60,7 @@ def read_along(net: TranslationNet, sources: Sequence[Tokens], targets: Sequence
                 _of_words(forced.weights, row, target, source),
                 _of_words(encoded.weights, row, source, source),
                 _of_words(forced.own_weights, row, target, written),
+                _a_step_later(forced.weights, row, target, source),
             )
         )
     return readings
@@ -70,3 +72,13 @@ def _of_words(weights: Tensor | None, row: int, lookers: Tokens, seen: Tokens) -
         return None
     real = weights[row, :, :, : len(lookers.ids), : len(seen.ids)].to(torch.float32).numpy()
     return merge_to_words(real, lookers.word_of, seen.word_of, words=len(seen.words))
+
+
+def _a_step_later(weights: Tensor | None, row: int, target: Tokens, source: Tokens) -> Weights | None:
+    """What was looked at by the step that each token went into, in place of the one that it came out of."""
+    if weights is None:
+        return None
+    without_end = Tokens(target.ids[:-1], target.words[:-1], target.word_of[:-1])
+    if not without_end.ids:
+        return np.zeros((*weights.shape[1:3], 0, len(source.words)), dtype=np.float32)
+    return _of_words(weights[:, :, :, 1:], row, without_end, source)

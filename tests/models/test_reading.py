@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from saccade.errors import InputError
-from saccade.look import maps_of
+from saccade.look import map_for_links, maps_of
 from saccade.models import Translation
 from tests.models.test_translator import make
 
@@ -97,3 +97,43 @@ def test_bad_input() -> None:
         maps_of(Translation("a", 0.0, ["a"], ["a"]))
     with pytest.raises(InputError, match="sampling: draws have no tree"):
         translator.search_tree("9 mai", sampling=True)
+
+
+@pytest.mark.parametrize("model", ["rnn", "transformer"])
+def test_a_step_later_is_the_row_below(model: str) -> None:
+    """Characters are their own words: what was looked at when one had been read is what wrote the next."""
+    translator = make(model, "characters")
+    for reading in translator.force(SOURCES, TARGETS, batch=2):
+        assert reading.cross is not None
+        assert reading.cross_read is not None
+        np.testing.assert_array_equal(reading.cross_read, reading.cross[:, :, 1:])
+        assert map_for_links(reading, when="read").rows == tuple(reading.target_words[:-1])
+        assert map_for_links(reading).rows == tuple(reading.target_words)
+
+
+def test_a_step_later_with_words_of_several_tokens() -> None:
+    """A word's row is the mean over the steps that its tokens went into."""
+    translator = make("transformer", "subwords")
+    (reading,) = translator.force(SOURCES[1:2], ["2026-11-09 2026"])
+    tokens = translator.vocabularies.target.encode("2026-11-09 2026")
+    ids = torch.tensor([translator.read(SOURCES[1], "x").ids])
+    net = translator.net.eval()
+    with torch.no_grad():
+        encoded = net.encode(ids, torch.tensor([ids.shape[1]]))
+        weights = net.decoder(encoded, torch.tensor([[2, *tokens.ids[:-1]]]), need_weights=True).weights
+    assert weights is not None
+    assert reading.cross_read is not None
+    first = [place for place, word in enumerate(tokens.word_of) if word == 0]
+    assert len(first) > 1
+    wanted = weights[0, :, :, [place + 1 for place in first]].mean(2)  # [L, H, S]
+    np.testing.assert_allclose(reading.cross_read[:, :, 0].sum(-1), wanted.sum(-1).numpy(), atol=1e-5)
+    seen = translator.read(SOURCES[1], "x")
+    for word in range(len(seen.words)):
+        columns = [place for place, at in enumerate(seen.word_of) if at == word]
+        np.testing.assert_allclose(reading.cross_read[:, :, 0, word], wanted[..., columns].sum(-1).numpy(), atol=1e-5)
+
+
+def test_without_attention_there_is_nothing_to_link_by() -> None:
+    (reading,) = make("rnn none").force(SOURCES[:1], TARGETS[:1])
+    with pytest.raises(InputError, match="looks at nothing"):
+        map_for_links(reading, when="read")
