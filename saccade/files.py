@@ -1,5 +1,6 @@
 """Files that are never half there: written beside their place, then renamed into it."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -26,9 +27,8 @@ def write_file(path: Path, content: bytes) -> None:
             Path(beside).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror or error}; make room or choose another folder"
-        ) from error
+        remedy = "make room" if error.errno == errno.ENOSPC else "choose another place"
+        raise InputError(f"{path} cannot be written: {error.strerror or error}; {remedy}") from error
 
 
 def cache_folder() -> Path:

@@ -14,7 +14,7 @@ from saccade.data import Pair
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links, map_for_links
-from saccade.metrics import read_links, score_alignments
+from saccade.metrics import Gold, read_links, score_alignments
 from saccade.models import load_translator
 
 Links = list[tuple[int, int]]
@@ -27,10 +27,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
     helps = ("sentences, one a line, words between spaces", "their translations, one a line")
     add_pair_arguments(parser, second="target", helps=helps)
-    parser.add_argument("--gold", type=Path, metavar="FILE", help="right links, i-j sure and ipj possible: score ours")
+    parser.add_argument(
+        "--gold",
+        type=Path,
+        metavar="FILE",
+        help="right links, the source's word first and from 0, i-j sure and ipj possible: score ours, and print that",
+    )
     parser.add_argument("--reverse", type=Path, metavar="MODEL", help="a model of the other direction, to join with")
-    parser.add_argument("--join", choices=JOINS, default="grow-diag", help="how, with --reverse (grow-diag)")
-    parser.add_argument("--method", choices=METHODS, default="argmax", help="how weights become links (argmax)")
+    parser.add_argument("--join", choices=JOINS, help="how, with --reverse (grow-diag)")
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default="argmax",
+        help="which links: to where a word looked most (argmax, the default); of these, where no other word looked more"
+        " (mutual), or where it looked at little else (entropy)",
+    )
     parser.add_argument(
         "--when",
         choices=("written", "read"),
@@ -57,11 +68,15 @@ def run(chosen: argparse.Namespace) -> None:
         raise InputError(f"{chosen.gold} has no sure links, wanted some, such as 0-0")
     if gold is None and chosen.json:
         raise InputError("--json: it is for the figures, and there are none without --gold FILE")
-    found = _align(chosen.model, pairs, chosen)
+    if chosen.join is not None and chosen.reverse is None:
+        raise InputError("--join: it joins two directions; name the other model with --reverse MODEL")
+    found, sizes = _align(chosen.model, pairs, chosen)
+    if gold is not None:
+        _expect_words_for(gold, sizes, str(chosen.gold))
     if chosen.reverse is not None:
-        turned = _align(chosen.reverse, [Pair(pair.target, pair.source) for pair in pairs], chosen)
+        turned, _ = _align(chosen.reverse, [Pair(pair.target, pair.source) for pair in pairs], chosen)
         backward = [[(source, target) for target, source in line] for line in turned]
-        found = [join_links(one, other, chosen.join) for one, other in zip(found, backward, strict=True)]
+        found = [join_links(one, other, chosen.join or "grow-diag") for one, other in zip(found, backward, strict=True)]
     lines = "".join(f"{as_pharaoh(line)}\n" for line in found)
     if chosen.output is not None:
         write_file(chosen.output, lines.encode())
@@ -77,7 +92,19 @@ def run(chosen: argparse.Namespace) -> None:
         print(lines, end="")
 
 
-def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[Links]:
+def _expect_words_for(gold: list[Gold], sizes: list[tuple[int, int]], name: str) -> None:
+    """Every link is between words that are there."""
+    for number, (line, (sources, targets)) in enumerate(zip(gold, sizes, strict=True), start=1):
+        for source, target in sorted(line.sure | line.possible):
+            if source >= sources or target >= targets:
+                raise InputError(
+                    f"{name}, line {number}: found the link {source}-{target}, but the pair has {sources} and {targets}"
+                    " words; they count from 0, the source's first"
+                )
+
+
+def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple[list[Links], list[tuple[int, int]]]:
+    """The links of each pair, and how many words it has."""
     translator = load_translator(folder)
     for number, pair in enumerate(pairs, start=1):
         translator.read(pair.source, f"pair {number}, source")
@@ -85,6 +112,7 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[
     layer, head = (None if number is None else number - 1 for number in (chosen.layer, chosen.head))
     size = chosen.batch * _CHUNK_BATCHES
     found: list[Links] = []
+    sizes: list[tuple[int, int]] = []
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("aligning", total=len(pairs))
@@ -97,6 +125,7 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[
                 progress=lambda done: progress.advance(bar, done),
             )
             for reading in readings:
+                sizes.append((len(reading.source_words) - 1, len(reading.target_words) - 1))
                 if reading.cross is None:
                     raise InputError(f"{folder}: this model looks at nothing; it has no attention to align by")
                 if len(reading.target_words) == 1:  # nothing but its end
@@ -105,4 +134,4 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> list[
                 attention = map_for_links(reading, when=chosen.when)
                 expect_layer_and_head(attention, chosen)
                 found.append(links(attention, chosen.method, layer=layer, head=head))
-    return found
+    return found, sizes

@@ -22,10 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="TEXT", help="look at this translation instead of the model's own")
     parser.add_argument("--beam", type=count, default=5, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
     parser.add_argument("--compare", type=Path, metavar="MODEL", help="show another model beside it")
-    parser.add_argument("--kind", choices=KINDS[:3], default="cross", help="who looks: target at source, or at itself")
+    parser.add_argument(
+        "--kind",
+        choices=KINDS[:3],
+        default="cross",
+        help="who looks: the target at the source (cross), or each at itself (encoder, decoder)",
+    )
     parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--grid", action="store_true", help="in figures, each layer and head by itself")
+    parser.add_argument("--title", metavar="TEXT", help='of figures; "" is none (the sentence)')
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page to look around in, with all maps")
     for form in _FIGURES:
         parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write a figure as {form.upper()}")
@@ -42,6 +48,8 @@ def run(chosen: argparse.Namespace) -> None:
             raise InputError(f"--{form}: found {path}, wanted a name that ends in .{form}")
     if chosen.compare is not None and any(getattr(chosen, name) for name in (*_FIGURES, "json")):
         raise InputError("--compare: two models go on a page or to the terminal; use --html, or one model a file")
+    if chosen.grid and not any(getattr(chosen, form) for form in _FIGURES):
+        raise InputError("--grid: it is for figures; name one with --png, --svg or --pdf")
     panels = [_panel(folder, chosen) for folder in (chosen.model, chosen.compare) if folder is not None]
     picked = [_pick(panel, chosen) for panel in panels]
     if chosen.html is not None:
@@ -53,7 +61,7 @@ def run(chosen: argparse.Namespace) -> None:
         if path is not None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                save_figure(path, picked[0], **where, grid=chosen.grid)
+                save_figure(path, picked[0], **where, grid=chosen.grid, title=chosen.title)
             for warning in caught:
                 print(f"saccade: {path}: {warning.message}", file=sys.stderr)
             print(f"written: {path}")
@@ -63,7 +71,7 @@ def run(chosen: argparse.Namespace) -> None:
     if not any(getattr(chosen, name) for name in (*_FIGURES, "json", "html")):
         console = Console(highlight=False)
         for panel, attention in zip(panels, picked, strict=True):
-            console.print(f"{panel.title}\n", markup=False)
+            console.print(f"{panel.title}\n", markup=False, soft_wrap=True)
             colour = console.is_terminal and console.color_system is not None
             console.print(draw(attention, **where, colour=colour, width=console.width))
 
@@ -80,12 +88,15 @@ def _panel(folder: Path, chosen: argparse.Namespace) -> Panel:
         if chosen.target is not None or chosen.html is None
         else translator.search_tree(chosen.sentence, beam=chosen.beam)
     )
-    return Panel(f"{name}: {text}", maps, tree)
+    where = {"layer": _from_0(chosen.layer), "head": _from_0(chosen.head)}
+    return Panel(f"{name}: {text}", maps, tree, kind=chosen.kind, **where)
 
 
 def _follow(translator: Translator, chosen: argparse.Namespace) -> tuple[Translation | Reading, str]:
     if not chosen.sentence.split():
         raise InputError("SENTENCE: found nothing but space, wanted words to translate")
+    if chosen.target is not None and not chosen.target.split():
+        raise InputError("--target: found nothing but space, wanted a translation")
     if chosen.target is not None:
         reading = translator.force([chosen.sentence], [chosen.target])[0]
         return reading, f"{chosen.target} (log probability {reading.log_prob:.3f})"

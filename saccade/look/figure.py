@@ -2,13 +2,14 @@
 
 import io
 import re
+import textwrap
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.maps import AttentionMap, Grid, shown
+from saccade.look.maps import AttentionMap, Grid, as_path, shown
 from saccade.look.overlay import draw_overlay
 
 if TYPE_CHECKING:
@@ -32,16 +33,24 @@ _WIDE_FONTS = [
 ]
 _COLOURS = "Blues"  # one hue, ever darker: readable without telling colours apart, and in grey
 _INCHES = 0.26  # for a row or a column
+_LETTER = 0.085  # inches of a letter
 _MOST_INCHES = 40.0
+_MOST_LABELS = 120  # rows or columns; with more, none has a label
 
 
 def draw_figure(
-    attention: AttentionMap, *, layer: int | None = None, head: int | None = None, grid: bool = False
+    attention: AttentionMap,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    grid: bool = False,
+    title: str | None = None,
 ) -> "Figure":
     """Figure 3 of Bahdanau 2015: target words down, source words across, dark where the weight is.
 
     The mean over layers and heads, or those that are chosen, counted from 0. With `grid`, every layer and head that
-    is not chosen away by itself: layers down, heads across. The scale is always 0 to 1.
+    is not chosen away by itself: layers down, heads across. The scale is always 0 to 1. The title is the map's name
+    with the layer and head that were chosen, unless another is given; "" is none.
     """
     import matplotlib as mpl  # noqa: PLC0415 - half a second that only figures need
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -50,8 +59,12 @@ def draw_figure(
     if not grid:
         chosen = chosen.mean()
     rows, columns = chosen.rows, chosen.column_labels
-    wide = min(_MOST_INCHES, chosen.heads * (_INCHES * len(columns) + 0.4) + 1.0)
-    high = min(_MOST_INCHES, chosen.layers * (_INCHES * len(rows) + 0.5) + 1.0)
+    many = max(len(rows), len(columns)) > _MOST_LABELS  # more than anybody could read
+    rows, columns = ([""] * len(labels) if many else [shown(label) for label in labels] for labels in (rows, columns))
+    beside, above = (_LETTER * max(map(len, labels)) for labels in (rows, columns))
+    # the columns' labels lean over to the right
+    wide = min(_MOST_INCHES, chosen.heads * (_INCHES * len(columns) + 0.4) + beside + above / 2 + 0.5)
+    high = min(_MOST_INCHES, chosen.layers * (_INCHES * len(rows) + 0.5) + above + 0.5)
     with mpl.rc_context(_SETTINGS | {"font.family": _fonts()}):
         figure = Figure(figsize=(wide, high), layout="constrained")
         axes = figure.subplots(chosen.layers, chosen.heads, squeeze=False)
@@ -63,13 +76,25 @@ def draw_figure(
                 first_head = 0 if head is None else head % attention.heads
                 one.set_title(f"layer {first_layer + down + 1}, head {first_head + across + 1}", fontsize=9)
             _label(one, rows if across == 0 else [""] * len(rows), columns if down == 0 else [""] * len(columns))
-        if attention.name:
-            figure.suptitle(_plain(attention.name), fontsize=11)
+        heading = _heading(attention, layer, head) if title is None else title
+        if heading:
+            lines = textwrap.wrap(heading, max(20, round(wide / _LETTER)))
+            # the titles of a grid stand higher than the layout knows; an empty line makes room for them
+            room = "\n" if chosen.layers * chosen.heads > 1 else ""
+            figure.suptitle(_plain("\n".join(lines) + room), fontsize=11)
     return figure
 
 
-def save_figure(path: Path, attention: AttentionMap, **how: Any) -> None:
+def _heading(attention: AttentionMap, layer: int | None, head: int | None) -> str:
+    """The map's name, and which part of it is seen."""
+    counted = (("layer", layer, attention.layers), ("head", head, attention.heads))
+    parts = [f"{name} {number % count + 1}" for name, number, count in counted if number is not None]
+    return f"{attention.name} ({', '.join(parts)})" if attention.name and parts else attention.name
+
+
+def save_figure(path: str | Path, attention: AttentionMap, **how: Any) -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF. A map of an image is drawn over that image."""
+    path = as_path(path)
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"{path}: found a name that ends in {path.suffix!r}, wanted one of {', '.join(FORMATS)}")
     over_image = isinstance(attention.columns, Grid) and attention.columns.image is not None
@@ -129,4 +154,4 @@ def _label(axes: "Axes", rows: Any, columns: Any) -> None:
 
 def _plain(label: str) -> str:
     """A label that matplotlib does not take for mathematics."""
-    return shown(label).replace("$", r"\$")
+    return label.replace("$", r"\$")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -105,8 +106,15 @@ class AttentionMap:
 
 
 def shown(label: str) -> str:
-    """A label as pictures show it: a space can be seen."""
-    return label if label.strip() else "␣"
+    """A label as pictures show it: a space and a line break can be seen."""
+    return label.replace("\n", "⏎") if label.strip() else "␣"
+
+
+def as_path(path: str | Path) -> Path:
+    """Where to write; a map in its place is a mistake that is easily made."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"path: found {type(path).__name__}, wanted the name of a file; it comes first")
+    return Path(path)
 
 
 def _labels(labels: Sequence[str], name: str) -> tuple[str, ...]:
@@ -123,6 +131,8 @@ def _labels(labels: Sequence[str], name: str) -> tuple[str, ...]:
 
 def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
     """The weights with four axes, as numbers that can be drawn; a copy that nobody changes."""
+    if hasattr(weights, "detach"):  # a tensor of torch, wherever it is and whatever its numbers
+        weights = weights.detach().float().cpu().numpy()
     try:
         array = np.array(weights, dtype=np.float32)
     except (TypeError, ValueError):

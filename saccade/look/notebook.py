@@ -1,14 +1,13 @@
 """Attention maps in a notebook, as a widget: the same module as in pages, by way of anywidget."""
 
 import importlib
-from collections.abc import Sequence
 from typing import Any
 
 from saccade.errors import InputError
-from saccade.look.page import Panel, module_source, page_data
+from saccade.look.page import Shown, module_source, page_data
 
 
-def widget(panels: Sequence[Panel]) -> Any:
+def widget(panels: Shown) -> Any:
     """A widget of Jupyter and its kin; set its `data` to `page_data(...)` to show something else in its place."""
     try:
         anywidget = importlib.import_module("anywidget")

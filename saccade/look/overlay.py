@@ -19,7 +19,12 @@ _DARKEST = 0.75  # how dark it is where nobody looked
 
 
 def draw_overlay(
-    attention: AttentionMap, *, layer: int | None = None, head: int | None = None, smooth: bool = True
+    attention: AttentionMap,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    smooth: bool = True,
+    title: str | None = None,
 ) -> "Figure":
     """The image once for each word, bright where the word looked, from the most of each word down.
 
@@ -52,6 +57,8 @@ def draw_overlay(
         drawn.set_gid(f"word-{place}")
         one.set_xlim(0, grid.width)
         one.set_ylim(grid.height, 0)
+    if title:
+        figure.suptitle(title.replace("$", r"\$"), fontsize=11)
     return figure
 
 

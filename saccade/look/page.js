@@ -10,9 +10,9 @@
 // Words are data: they only ever become text nodes, never markup.
 
 const STYLE = `
-.saccade { --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d0d7de; --mark: #b35900; --band: #b3590022; }
+.saccade { --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d0d7de; --mark: #b35900; }
 @media (prefers-color-scheme: dark) {
-  .saccade { --paper: #0f1318; --ink: #e6edf3; --faint: #9aa4af; --line: #3d444d; --mark: #ffb454; --band: #ffb45422; }
+  .saccade { --paper: #0f1318; --ink: #e6edf3; --faint: #9aa4af; --line: #3d444d; --mark: #ffb454; }
 }
 .saccade { color: var(--ink); background: var(--paper); font: 14px/1.4 system-ui, sans-serif; display: grid; gap: 24px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); padding: 12px; }
@@ -30,7 +30,7 @@ output { display: block; min-height: 2.9em; padding: 4px 0; overflow-wrap: anywh
 .matrix canvas { position: absolute; image-rendering: pixelated; outline: 1px solid var(--line); cursor: crosshair;
   touch-action: none; }
 .matrix .cell { position: absolute; pointer-events: none; border: 2px solid var(--mark); box-sizing: border-box; }
-.matrix .band { position: absolute; pointer-events: none; background: var(--band); }
+.matrix .band { position: absolute; pointer-events: none; outline: 1px solid var(--mark); }
 .word { position: absolute; font: inherit; font-size: 13px; line-height: 1; color: inherit; background: none; border: 0;
   padding: 0; margin: 0; white-space: pre; cursor: default; border-radius: 3px; }
 .word.across { transform-origin: 0 0; transform: rotate(-60deg); }
@@ -144,7 +144,8 @@ class Panel {
     this.tree = data.tree ?? null;
     this.peers = peers;
     const first = this.maps[0] ? (this.maps[0].grid ? "image" : "matrix") : "search";
-    this.chosen = { map: 0, layer: MEAN, head: MEAN, view: first, scale: "", overlay: "smooth" };
+    const { map = 0, layer, head } = data.first ?? {};
+    this.chosen = { map, layer: layer ?? MEAN, head: head ?? MEAN, view: first, scale: "", overlay: "smooth" };
     this.place = [0, 0]; // row and column of the cell that the keyboard is on
     this.start = [0, 0]; // of the table's window
     this.controls = make("div", { className: "controls" });
@@ -184,7 +185,8 @@ class Panel {
       select.addEventListener("change", () => {
         this.chosen[name] = ["view", "scale", "overlay"].includes(name) ? select.value : Number(select.value);
         if (name === "map") this.chosen.layer = this.chosen.head = MEAN;
-        this.draw();
+        const together = name === "view" ? this.peers : [this]; // what stands side by side is seen alike
+        for (const panel of together) if (panel.has(this.chosen.view)) { panel.chosen.view = this.chosen.view; panel.draw(); }
         this.controls.querySelector(`[name=${name}]`).focus();
       });
       this.controls.append(make("label", {}, `${name} `, select));
@@ -200,7 +202,13 @@ class Panel {
     if (this.map.layers > 1) choose("layer", count(this.map.layers));
     if (this.map.heads > 1) choose("head", count(this.map.heads));
     if (this.chosen.view === "image") choose("overlay", [["smooth", "smooth"], ["grid", "as the grid"]]);
-    else choose("scale", [["", "usual scale"], ["one", "0 to 1"], ["largest", "to the largest"]]);
+    else choose("scale", [["", this.map.columns.length > 64 ? "usual: to the largest" : "usual: 0 to 1"], ["one", "0 to 1"], ["largest", "to the largest"]]);
+  }
+
+  /** Whether there is anything to see in a view. */
+  has(view) {
+    if (view === "search") return this.tree !== null;
+    return this.map !== undefined && (view !== "image" || Boolean(this.map.grid));
   }
 
   weight(row, column) { return this.weights[row * this.map.columns.length + column]; }
@@ -265,7 +273,7 @@ function wordButton(words, place, { className, text, description, light, dim, st
 
 /** A word as it is shown: a space can be seen, and a long word is cut. */
 function shown(word, most = 24) {
-  const letters = [...(word.trim() ? word : "␣")];
+  const letters = [...(word.trim() ? word.replaceAll("\n", "⏎") : "␣")];
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : letters.join("");
 }
 
@@ -334,6 +342,7 @@ function drawMatrix(panel) {
     event.preventDefault();
     goTo(row, column);
   });
+  if (!labelled) panel.say(`${HINTS.matrix} There are too many words to stand beside the cells.`);
   if (labelled) {
     for (const axis of ["row", "column"]) {
       const words = [];

@@ -13,7 +13,7 @@ import numpy as np
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.maps import AttentionMap, Grid
+from saccade.look.maps import AttentionMap, Grid, Kind, as_path
 from saccade.models import TreeNode
 
 # Nothing may be fetched from anywhere, whatever stands in the file.
@@ -53,6 +53,23 @@ class Panel:
     title: str
     maps: Sequence[AttentionMap]
     tree: Sequence[TreeNode] = field(default_factory=list)  # what beam search tried, if it is to be shown
+    kind: Kind | None = None  # of the map that is seen first, and its layer and head, from 0
+    layer: int | None = None
+    head: int | None = None
+
+
+Shown = Panel | AttentionMap | Sequence[Panel | AttentionMap]
+
+
+def _as_panels(what: Shown) -> list[Panel]:
+    """Panels as they are; maps by themselves share one, as those of one model do."""
+    several = [what] if isinstance(what, Panel | AttentionMap) else list(what)
+    strange = [one for one in several if not isinstance(one, Panel | AttentionMap)]
+    if strange:
+        raise InputError(f"panels: found {type(strange[0]).__name__}, wanted maps, or panels of them")
+    panels = [one for one in several if isinstance(one, Panel)]
+    maps = [one for one in several if isinstance(one, AttentionMap)]
+    return [*panels, *([Panel(maps[0].name, maps)] if maps else [])]
 
 
 def module_source() -> str:
@@ -60,8 +77,9 @@ def module_source() -> str:
     return resources.files("saccade.look").joinpath("page.js").read_text(encoding="utf-8")
 
 
-def page_data(panels: Sequence[Panel]) -> dict[str, Any]:
+def page_data(what: Shown) -> dict[str, Any]:
     """What the module draws, as plain numbers and texts; the weights exactly, as base64 of 32-bit floats."""
+    panels = _as_panels(what)
     if not panels or not all(panel.maps or panel.tree for panel in panels):
         raise InputError("panels: found nothing to show, wanted at least one map in each")
     return {
@@ -70,10 +88,16 @@ def page_data(panels: Sequence[Panel]) -> dict[str, Any]:
                 "title": panel.title,
                 "maps": [_map_data(one) for one in panel.maps],
                 "tree": [node._asdict() for node in panel.tree] or None,
+                "first": {"map": _place_of(panel), "layer": panel.layer, "head": panel.head},
             }
             for panel in panels
         ]
     }
+
+
+def _place_of(panel: Panel) -> int:
+    """Which of the maps is seen first."""
+    return next((place for place, one in enumerate(panel.maps) if one.kind == panel.kind), 0)
 
 
 def _map_data(attention: AttentionMap) -> dict[str, Any]:
@@ -104,19 +128,19 @@ def _as_address(image: bytes | None) -> str | None:
     return f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
-def as_page(panels: Sequence[Panel], *, title: str = "attention") -> str:
+def as_page(panels: Shown, *, title: str = "attention") -> str:
     """The page itself. A word such as `</script>` is shown, not run: no `<` of the data gets into the markup."""
     data = json.dumps(page_data(panels), ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
     return _PAGE.format(policy=html.escape(_POLICY), title=html.escape(title), data=data, module=module_source())
 
 
-def as_frame(panels: Sequence[Panel], *, height: int = 640) -> str:
+def as_frame(panels: Shown, *, height: int = 640) -> str:
     """The page within another page, such as a notebook, cut off from it."""
     page = html.escape(as_page(panels))
     style = f"width: 100%; height: {height}px; border: 0"
     return f'<iframe title="attention" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
 
 
-def save_page(path: Path, panels: Sequence[Panel], *, title: str = "attention") -> None:
-    """Write the page, whole or not at all."""
-    write_file(path, as_page(panels, title=title).encode("utf-8"))
+def save_page(path: str | Path, panels: Shown, *, title: str = "attention") -> None:
+    """Write the page, whole or not at all: maps by themselves, or panels that stand side by side."""
+    write_file(as_path(path), as_page(panels, title=title).encode("utf-8"))

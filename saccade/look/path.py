@@ -11,6 +11,7 @@ from PIL import Image
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.look.figure import FORMATS, figure_bytes
+from saccade.look.maps import as_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,8 +52,9 @@ def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: st
     return figure
 
 
-def save_path(file: Path, image: bytes, path: NDArray[np.float32], *, size: float, title: str = "") -> None:
+def save_path(file: str | Path, image: bytes, path: NDArray[np.float32], *, size: float, title: str = "") -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF."""
+    file = as_path(file)
     if file.suffix.lower() not in FORMATS:
         raise InputError(f"{file}: found a name that ends in {file.suffix!r}, wanted one of {', '.join(FORMATS)}")
     write_file(file, figure_bytes(draw_path(image, path, size=size, title=title), file.suffix.lower()[1:]))

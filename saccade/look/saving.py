@@ -10,14 +10,15 @@ import numpy as np
 
 from saccade.errors import InputError
 from saccade.files import read_file, write_file
-from saccade.look.maps import AttentionMap, Grid
+from saccade.look.maps import AttentionMap, Grid, as_path
 
 _FORMAT = "saccade attention map"
 _MOST_BYTES = 1 << 30
 
 
-def save_map(path: Path, attention: AttentionMap) -> None:
+def save_map(path: str | Path, attention: AttentionMap) -> None:
     """Write a map as JSON that any program can read: labels as lists, weights as nested lists, exactly."""
+    path = as_path(path)
     columns: Any = attention.columns
     if isinstance(columns, Grid):
         image = None if columns.image is None else base64.b64encode(columns.image).decode("ascii")
@@ -35,8 +36,9 @@ def save_map(path: Path, attention: AttentionMap) -> None:
     write_file(path, f"{json.dumps(record)}\n".encode())
 
 
-def load_map(path: Path) -> AttentionMap:
+def load_map(path: str | Path) -> AttentionMap:
     """The map of a file that `save_map` wrote."""
+    path = as_path(path)
     content = read_file(path)
     if len(content) > _MOST_BYTES:
         raise InputError(f"{path}: {len(content) >> 20} MB, wanted at most {_MOST_BYTES >> 20}")

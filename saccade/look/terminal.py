@@ -24,6 +24,8 @@ def draw_text(weights: NDArray[np.float32], rows: Sequence[str], columns: Sequen
     `weights` is `[rows, columns]`, each from 0 to 1. The columns' labels stand above, written downwards if one of them
     is longer than two letters.
     """
+    if np.ndim(weights) != 2:
+        raise InputError(f"weights: found {np.ndim(weights)} axes, wanted two, [rows, columns]")
     return draw(AttentionMap(rows, columns, weights), colour=False, width=1 << 16).plain
 
 

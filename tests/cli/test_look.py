@@ -8,7 +8,7 @@ import pytest
 
 import saccade
 from saccade.cli.main import main
-from saccade.look import links, load_map, maps_of
+from saccade.look import as_pharaoh, links, load_map, map_for_links, maps_of
 from tests.models.test_translator import make
 
 SENTENCE = "Dienstag, 9. November 2026"
@@ -67,6 +67,7 @@ def test_files(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     np.testing.assert_allclose(kept.weights, maps_of(found)[2].weights[1:2, 2:3], atol=1e-6)
     page = paths["html"].read_text()
     assert '"kind": "cross"' in page
+    assert '"first": {"map": 2, "layer": 1, "head": 2}' in page
     assert '"piece"' in page  # the beam search's tree
     for form in ("png", "svg", "pdf"):
         assert paths[form].stat().st_size > 1000
@@ -92,7 +93,9 @@ def test_links_in_pharaohs_form(models: Path, tmp_path: Path, capsys: pytest.Cap
     wanted = [links(maps_of(reading)[0], layer=0, head=1) for reading in readings]
     assert [[tuple(map(int, link.split("-"))) for link in line.split()] for line in out.splitlines()] == wanted
 
-    (tmp_path / "gold").write_text("".join(" ".join(f"{i}-{j}" for i, j in line) + " 9-9\n" for line in wanted))
+    others = [next(i for i in range(4) if (i, 0) not in line) for line in wanted]  # a link more, in each pair
+    gold = [as_pharaoh([*line, (other, 0)]) for line, other in zip(wanted, others, strict=True)]
+    (tmp_path / "gold").write_text("".join(f"{line}\n" for line in gold))
     scored = said(
         capsys, "align", model, *files, "--layer", "1", "--head", "2", "--gold", str(tmp_path / "gold"), "--json"
     )
@@ -127,3 +130,26 @@ def test_bad_input(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "has no sure links" in refused(capsys, "align", rnn, *files, "--gold", str(tmp_path / "gold"))
     (tmp_path / "gold").write_text("0-0\n")
     assert "has 1 lines, wanted 2" in refused(capsys, "align", rnn, *files, "--gold", str(tmp_path / "gold"))
+
+
+def test_what_would_be_ignored_is_refused(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rnn = str(models / "rnn" / "model")
+    assert "--grid: it is for figures" in refused(capsys, "look", rnn, SENTENCE, "--grid")
+    assert "--target: found nothing but space" in refused(capsys, "look", rnn, SENTENCE, "--target", " ")
+    (tmp_path / "file").write_text("a\nb c\n")
+    files = ["--source", str(tmp_path / "file"), "--target", str(tmp_path / "file")]
+    assert "--join: it joins two directions" in refused(capsys, "align", rnn, *files, "--join", "union")
+    (tmp_path / "gold").write_text("0-0\n0-0 2p1\n")
+    message = refused(capsys, "align", rnn, *files, "--gold", str(tmp_path / "gold"))
+    assert "gold, line 2: found the link 2-1, but the pair has 2 and 2 words" in message
+
+
+def test_links_a_step_later(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = models / "transformer" / "model"
+    (tmp_path / "source").write_text("".join(f"{source}\n" for source, _ in PAIRS) + "x\n")
+    (tmp_path / "target").write_text("".join(f"{target} x\n" for _, target in PAIRS) + "\n")
+    files = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
+    lines = said(capsys, "align", str(model), *files, "--when", "read", "--layer", "2").splitlines()
+    readings = saccade.load(model).force([source for source, _ in PAIRS], [f"{target} x" for _, target in PAIRS])
+    wanted = [as_pharaoh(links(map_for_links(reading, when="read"), layer=1)) for reading in readings]
+    assert lines == [*wanted, ""]

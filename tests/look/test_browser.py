@@ -1,6 +1,7 @@
 """The page in a real browser: the picture is the tensor."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -200,3 +201,20 @@ def test_a_large_map(visit: Visit, tmp_path: Path) -> None:
     for view in ("ribbons", "table"):
         visit.choose("view", view)
     assert visit.page.locator("td[data-weight]").count() == 50 * 50
+
+
+def test_a_page_opens_where_it_is_told_to(visit: Visit, tmp_path: Path) -> None:
+    first, second = random_map(), replace(random_map(), kind="encoder")
+    save_page(tmp_path / "page.html", [Panel("model", [first, second], kind="encoder", layer=1, head=0)])
+    visit.open(tmp_path / "page.html")
+    for name, value in (("map", "1"), ("layer", "1"), ("head", "0")):
+        assert visit.page.locator(f"select[name={name}]").input_value() == value
+
+
+def test_panels_side_by_side_are_seen_alike(visit: Visit, tmp_path: Path) -> None:
+    save_page(tmp_path / "page.html", [Panel("one", [random_map()]), Panel("other", [random_map()])])
+    visit.open(tmp_path / "page.html")
+    visit.choose("view", "ribbons", panel=1)
+    assert visit.page.locator(".ribbons").count() == 2
+    visit.choose("view", "table", panel=0)
+    assert visit.page.locator("table").count() == 2

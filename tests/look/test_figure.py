@@ -2,11 +2,13 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from PIL import Image
 
@@ -94,3 +96,45 @@ def test_letters_that_no_font_has() -> None:
 def test_a_name_that_says_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ends in '\.gif', wanted one of \.png, \.svg, \.pdf"):
         save_figure(tmp_path / "map.gif", random_map())
+
+
+def test_labels_that_are_left_out_are_empty() -> None:
+    figure = draw_figure(random_map(), grid=True)
+    labels = [label.get_text() for axes in figure.axes for label in (*axes.get_xticklabels(), *axes.get_yticklabels())]
+    assert "␣" not in labels
+    assert labels.count("") > 0
+    assert figure.axes[0].get_yticklabels()[0].get_text() == ROWS[0]
+
+
+def test_titles() -> None:
+    seen = replace(random_map(), name="a name that is far longer than the figure is wide, and goes on and on and on")
+    assert draw_figure(seen, title="").get_suptitle() == ""
+    assert draw_figure(seen, title="mine").get_suptitle() == "mine"
+    assert draw_figure(seen, title="mine", grid=True).get_suptitle().strip() == "mine"
+    usual = draw_figure(seen, layer=1, head=0).get_suptitle()
+    assert usual.replace("\n", " ") == f"{seen.name} (layer 2, head 1)"
+    assert "\n" in usual
+
+
+@pytest.mark.parametrize("length", [5, 60])
+def test_long_labels_are_not_cut(length: int) -> None:
+    seen = AttentionMap(["x" * length, "b"], ["y" * length, "d", "e"], np.eye(2, 3))
+    figure = draw_figure(seen)
+    FigureCanvasAgg(figure).draw()
+    for label in (*figure.axes[0].get_yticklabels(), *figure.axes[0].get_xticklabels()):
+        box = label.get_window_extent()
+        assert box.x0 >= -1
+        assert box.y1 <= figure.bbox.y1 + 1
+
+
+def test_more_labels_than_can_be_read_are_none() -> None:
+    many = [f"word {n}" for n in range(130)]
+    figure = draw_figure(AttentionMap(many, many, np.eye(130)))
+    assert {label.get_text() for label in figure.axes[0].get_yticklabels()} == {""}
+
+
+def test_a_name_may_be_text_and_comes_first(tmp_path: Path) -> None:
+    save_figure(str(tmp_path / "a.png"), random_map())
+    assert (tmp_path / "a.png").exists()
+    with pytest.raises(InputError, match="it comes first"):
+        save_figure(random_map(), "a.png")  # pyright: ignore[reportArgumentType]

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 from saccade.errors import InputError
-from saccade.look import AttentionMap, Grid, merge_subwords, rollout
+from saccade.look import AttentionMap, Grid, draw_text, merge_subwords, rollout
 
 ROWS, COLUMNS = ["ein", "Hund", "</s>"], ["a", "dog", "runs", "off", "</s>"]
 
@@ -138,3 +139,14 @@ def test_subwords_become_words(marks: str, pieces: list[str]) -> None:
     assert merged.weights[0, 0, 1, 1] == pytest.approx(by_hand, abs=1e-6)
     with pytest.raises(InputError, match="marks: found 'words'"):
         merge_subwords(merged, "words")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float64])
+def test_tensors_of_torch_will_do(kind: torch.dtype) -> None:
+    weights = torch.full((2, 2), 0.5, dtype=kind, requires_grad=True)
+    assert (AttentionMap(["a", "b"], ["c", "d"], weights).weights == 0.5).all()  # pyright: ignore[reportArgumentType]
+
+
+def test_text_is_drawn_of_a_matrix_alone() -> None:
+    with pytest.raises(InputError, match="two"):
+        draw_text(np.ones((1, 1, 1, 1), dtype=np.float32), ["a"], ["b"])

@@ -37,7 +37,7 @@ def darkness(weights: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("chosen", [{}, {"layer": 1}, {"layer": 0, "head": 1}], ids=str)
-def test_the_figure_is_as_dark_as_the_word_looked_away(chosen: dict[str, int]):
+def test_the_figure_is_as_dark_as_the_word_looked_away(chosen: dict[str, Any]):
     figure = draw_overlay(seen(), **chosen, smooth=False)
     matrix = seen().matrix(**chosen)
     shades: dict[Any, Any] = {image.get_gid(): image for axes in figure.axes for image in axes.images}

@@ -66,3 +66,14 @@ def test_what_cannot_be_shown(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         save_page(tmp_path / "file" / "page.html", [Panel("model", [random_map()])])
+
+
+def test_maps_by_themselves_are_one_panel(tmp_path: Path) -> None:
+    seen = random_map()
+    for what in (seen, [seen], Panel(seen.name, [seen])):
+        assert page_data(what) == page_data([Panel(seen.name, [seen])])
+    save_page(str(tmp_path / "a.html"), [seen, seen])
+    assert (tmp_path / "a.html").exists()
+    assert widget(seen).data == page_data(seen)
+    with pytest.raises(InputError, match="panels: found str"):
+        page_data(["a"])  # pyright: ignore[reportArgumentType]

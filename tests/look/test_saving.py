@@ -55,3 +55,10 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"file/map.json cannot be written"):
         save_map(tmp_path / "file" / "map.json", random_map())
+
+
+def test_names_may_be_texts(tmp_path: Path) -> None:
+    save_map(str(tmp_path / "a.json"), random_map())
+    assert (load_map(str(tmp_path / "a.json")).weights == random_map().weights).all()
+    with pytest.raises(InputError, match="it comes first"):
+        save_map(random_map(), "a.json")  # pyright: ignore[reportArgumentType]
