@@ -27,7 +27,7 @@ def write_file(path: Path, content: bytes) -> None:
             Path(beside).unlink(missing_ok=True)
             raise
     except OSError as error:
-        remedy = "make room" if error.errno == errno.ENOSPC else "choose another place"
+        remedy = "make room" if error.errno in {errno.ENOSPC, errno.EFBIG, errno.EDQUOT} else "choose another folder"
         raise InputError(f"{path} cannot be written: {error.strerror or error}; {remedy}") from error
 
 

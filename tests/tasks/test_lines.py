@@ -55,7 +55,7 @@ def test_lines_have_their_digits_in_order():
 
 
 def test_ctc_learns_and_knows_where_each_digit_is(tmp_path: Path):
-    task, figures = learn(recipe_of("ctc", steps=300, validate_every=300), tmp_path, easy_lines())
+    task, figures = learn(recipe_of("ctc", steps=300, batch=8, validate_every=300), tmp_path, easy_lines())
     assert figures["exact"] > 60
     lines = task.splits.valid
     for line, text in zip(task.reader.read_strips(lines.pixels[:20]), lines.texts, strict=False):
