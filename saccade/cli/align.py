@@ -15,7 +15,7 @@ from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links, map_for_links
 from saccade.metrics import Gold, read_links, score_alignments
-from saccade.models import load_translator
+from saccade.models import Translator, load_as
 
 Links = list[tuple[int, int]]
 
@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--when",
         choices=("written", "read"),
         default="written",
-        help="take what is looked at as a word is written (the default), or a step later, when it has been read: of a"
-        " Transformer's middle layers, far better links (Chen 2020)",
+        help="by which step's attention a word is linked: the one that writes it (the default), or the next one, which"
+        " has read it (Chen 2020)",
     )
     parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
@@ -105,7 +105,7 @@ def _expect_words_for(gold: list[Gold], sizes: list[tuple[int, int]], name: str)
 
 def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple[list[Links], list[tuple[int, int]]]:
     """The links of each pair, and how many words it has."""
-    translator = load_translator(folder)
+    translator = load_as(Translator, folder)
     for number, pair in enumerate(pairs, start=1):
         translator.read(pair.source, f"pair {number}, source")
         translator.read_target(pair.target, f"pair {number}, target")

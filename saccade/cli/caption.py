@@ -14,7 +14,7 @@ from saccade.cli.translate import add_search_arguments, search_of
 from saccade.data import picture_for_pages
 from saccade.errors import InputError
 from saccade.look import FORMATS, Panel, map_of_caption, save_figure, save_page
-from saccade.models import Caption, Search, load_captioner
+from saccade.models import Caption, Captioner, Search, load_as
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def run(chosen: argparse.Namespace) -> None:
     pictures = [path for form in FORMATS if (path := getattr(chosen, form[1:])) is not None]
     if pictures and len(paths) > 1:
         raise InputError(f"{pictures[0]}: a figure is of one image, and {len(paths)} are named; use --html for several")
-    captioner = load_captioner(chosen.model)
+    captioner = load_as(Captioner, chosen.model)
     how = Search(**search_of(chosen))
     attention = chosen.json or chosen.html is not None or bool(pictures)
     panels: list[Panel] = []

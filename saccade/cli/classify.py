@@ -10,7 +10,7 @@ from saccade.cli.parser import count, speak_utf8
 from saccade.data import picture_for_pages, read_labelled
 from saccade.errors import InputError
 from saccade.look import save_path
-from saccade.models import Classified, Classifier, load_classifier
+from saccade.models import Classified, Classifier, load_as
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def run(chosen: argparse.Namespace) -> None:
     paths = list(image_files(chosen.images))
     if chosen.figure is not None and len(paths) > 1:
         raise InputError(f"{chosen.figure}: a figure is of one image, and {len(paths)} are named")
-    classifier = load_classifier(chosen.model)
+    classifier = load_as(Classifier, chosen.model)
     failed = 0
     for path in paths:
         try:

@@ -11,7 +11,7 @@ from rich.console import Console
 from saccade.cli.parser import count, speak_utf8
 from saccade.errors import InputError
 from saccade.look import KINDS, AttentionMap, Panel, draw, maps_of, save_figure, save_map, save_page
-from saccade.models import Reading, Translation, Translator, load_translator
+from saccade.models import Reading, Translation, Translator, load_as
 
 _FIGURES = ("png", "svg", "pdf")
 
@@ -77,7 +77,7 @@ def run(chosen: argparse.Namespace) -> None:
 
 
 def _panel(folder: Path, chosen: argparse.Namespace) -> Panel:
-    translator = load_translator(folder)
+    translator = load_as(Translator, folder)
     name = str(folder.parent.name if folder.name == "model" else folder.name) or str(folder)
     found, text = _follow(translator, chosen)
     maps = maps_of(found, name=chosen.sentence)

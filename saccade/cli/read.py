@@ -11,7 +11,7 @@ from saccade.data import as_png, read_captions, read_strip
 from saccade.errors import InputError
 from saccade.look import AttentionMap, Grid, Panel, save_page
 from saccade.metrics import edits
-from saccade.models import LineReader, ReadLine, load_line_reader
+from saccade.models import LineReader, ReadLine, load_as
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def run(chosen: argparse.Namespace) -> None:
     """A line for each image and model. What cannot be read gets a line on stderr, and stops nothing."""
     speak_utf8()
     paths = list(image_files(chosen.images))
-    readers = {folder: load_line_reader(folder) for folder in (chosen.model, chosen.compare) if folder is not None}
+    readers = {folder: load_as(LineReader, folder) for folder in (chosen.model, chosen.compare) if folder is not None}
     panels: list[Panel] = []
     failed = 0
     for path in paths:

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from saccade.cli.parser import count, speak_utf8
 from saccade.errors import InputError
 from saccade.files import decode_lines, read_file, read_lines
-from saccade.models import Translation, Translator, load_translator
+from saccade.models import Translation, Translator, load_as
 
 # Sentences that are translated before their results are printed.
 _CHUNK_BATCHES = 16
@@ -58,7 +58,7 @@ def search_of(chosen: argparse.Namespace) -> dict[str, Any]:
 def run(chosen: argparse.Namespace) -> None:
     """Read everything, so that a bad line is found before anything is written; then translate piece by piece."""
     speak_utf8()
-    translator = load_translator(chosen.model)
+    translator = load_as(Translator, chosen.model)
     name = "standard input" if chosen.file == "-" else chosen.file
     content = sys.stdin.buffer.read() if chosen.file == "-" else read_file(Path(chosen.file))
     sentences = decode_lines(content, name)

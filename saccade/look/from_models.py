@@ -30,8 +30,8 @@ def map_for_links(reading: Reading, *, when: Literal["written", "read"] = "writt
     """What a given target saw of its source, to be made into links between words.
 
     written  by the step that wrote each word, which did not know yet which word it would be
-    read     by the next step, which had just read it; in the middle layers of a Transformer, that step looks at what
-             the word stands for, and its links are far better (Chen 2020). The end of the target has no row.
+    read     by the next step, which had just read it (Chen 2020, for the middle layers of deep Transformers); the end
+             of the target has no row
     """
     weights = reading.cross if when == "written" else reading.cross_read
     if weights is None:

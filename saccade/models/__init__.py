@@ -1,6 +1,7 @@
 """Whole models, and the folders that they are kept in."""
 
 from pathlib import Path
+from typing import TypeVar
 
 from saccade.errors import InputError
 from saccade.models.caption_net import CaptionBatch, CaptionNet, caption_loss, make_caption_net
@@ -35,6 +36,8 @@ from saccade.settings import read_yaml
 
 Model = Translator | Captioner | Classifier | LineReader
 
+ModelT = TypeVar("ModelT", Translator, Captioner, Classifier, LineReader)
+
 _TASKS: dict[str, type[Model]] = {
     "translation": Translator,
     "captions": Captioner,
@@ -62,41 +65,13 @@ def load(folder: str | Path) -> Model:
     return _TASKS[task].load(Path(folder))
 
 
-def load_translator(folder: str | Path) -> Translator:
-    """The translator of a folder; another model is refused."""
+def load_as(kind: type[ModelT], folder: str | Path) -> ModelT:
+    """The model of a folder, which has to be of that kind; another is refused, with what it is for."""
     model = load(folder)
-    if not isinstance(model, Translator):
-        raise _other_use(model, folder)
+    if not isinstance(model, kind):
+        task = model.settings.task
+        raise InputError(f"{folder} is a model for {task}; use it with: {USES[task].format(model=folder)}")
     return model
-
-
-def load_captioner(folder: str | Path) -> Captioner:
-    """The captioner of a folder; another model is refused."""
-    model = load(folder)
-    if not isinstance(model, Captioner):
-        raise _other_use(model, folder)
-    return model
-
-
-def load_classifier(folder: str | Path) -> Classifier:
-    """The classifier of a folder; another model is refused."""
-    model = load(folder)
-    if not isinstance(model, Classifier):
-        raise _other_use(model, folder)
-    return model
-
-
-def load_line_reader(folder: str | Path) -> LineReader:
-    """The reader of lines of a folder; another model is refused."""
-    model = load(folder)
-    if not isinstance(model, LineReader):
-        raise _other_use(model, folder)
-    return model
-
-
-def _other_use(model: Model, folder: str | Path) -> InputError:
-    task = model.settings.task
-    return InputError(f"{folder} is a model for {task}; use it with: {USES[task].format(model=folder)}")
 
 
 __all__ = [
@@ -136,11 +111,8 @@ __all__ = [
     "expect_no_source_words",
     "features_of",
     "load",
-    "load_captioner",
-    "load_classifier",
+    "load_as",
     "load_eye",
-    "load_line_reader",
-    "load_translator",
     "make_caption_net",
     "make_net",
     "scaled",

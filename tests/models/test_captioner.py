@@ -22,9 +22,9 @@ from saccade.models import (
     PretrainedEye,
     SmallEye,
     TransformerSettings,
+    Translator,
     caption_loss,
-    load_captioner,
-    load_translator,
+    load_as,
     scaled,
 )
 
@@ -122,8 +122,8 @@ def test_a_saved_captioner_says_the_same_elsewhere(name: str, tmp_path: Path):
     assert isinstance(loaded, Captioner)
     assert loaded.caption(IMAGES) == captioner(name).caption(IMAGES)
     with pytest.raises(InputError, match="saccade caption"):
-        load_translator(tmp_path / "there")
-    assert load_captioner(tmp_path / "there").settings == captioner(name).settings
+        load_as(Translator, tmp_path / "there")
+    assert load_as(Captioner, tmp_path / "there").settings == captioner(name).settings
 
 
 def test_the_pretrained_eye_travels_with_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -12,7 +12,7 @@ import safetensors.torch
 from saccade.cli.main import main
 from saccade.data import make_scenes, write_scenes
 from saccade.errors import InputError
-from saccade.models import Search, load_captioner
+from saccade.models import Captioner, Search, load_as
 from saccade.settings import check_settings
 from saccade.tasks import CaptionRecipe, CaptionTask, load_caption_splits, load_recipe
 from saccade.train import Silent, train
@@ -192,7 +192,7 @@ def test_captions_of_the_task_are_those_of_the_model(tmp_path: Path):
     images = task.valid_images[:5]
     found = task.captions_of(images, Search(beam=2))
     pixels = [scene.pixels for scene in make_scenes(5, seed="valid 0", side=16)]
-    loaded = load_captioner(tmp_path / "run" / "model")
+    loaded = load_as(Captioner, tmp_path / "run" / "model")
     again = loaded.caption_seen(loaded.see(pixels), [one.image for one in images], Search(beam=2))
     assert [caption.text for caption in found] == [caption.text for caption in again]
     assert all(isinstance(map_, np.ndarray) for map_ in task.pictures().values())
