@@ -12,7 +12,7 @@ from saccade.models.caption_settings import (
     EyeSettings,
     PretrainedEye,
     SmallEye,
-    expect_no_source_words,
+    expect_caption_words,
 )
 from saccade.models.captioner import Caption, Captioner
 from saccade.models.classifier import (
@@ -107,8 +107,8 @@ __all__ = [
     "TranslatorSettings",
     "TreeNode",
     "caption_loss",
+    "expect_caption_words",
     "expect_joint_if_tied",
-    "expect_no_source_words",
     "features_of",
     "load",
     "load_as",

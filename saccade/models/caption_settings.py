@@ -66,11 +66,13 @@ class CaptionerSettings(Settings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        expect_no_source_words(self.model)
+        expect_caption_words(self.model, self.vocabulary)
         return self
 
 
-def expect_no_source_words(model: CaptionRnnSettings | TransformerSettings) -> None:
-    """Raise if embeddings are to be shared with a source, of which there is none."""
+def expect_caption_words(model: CaptionRnnSettings | TransformerSettings, vocabulary: VocabularySettings) -> None:
+    """Raise if embeddings are to be shared with a source, of which there is none, or words to be cut anew each time."""
+    if vocabulary.dropout:
+        raise ValueError("vocabulary.dropout: it is for translation; wanted 0")
     if model.tie == "all":
         raise ValueError("model.tie: all is for translation; images have no words, so wanted output or none")

@@ -34,7 +34,7 @@ from saccade.models import (
     EyeSettings,
     Search,
     caption_loss,
-    expect_no_source_words,
+    expect_caption_words,
 )
 from saccade.settings import Settings
 from saccade.tasks.caption_data import CaptionDataSettings, CaptionSplits
@@ -71,7 +71,7 @@ class CaptionRecipe(Settings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        expect_no_source_words(self.model)
+        expect_caption_words(self.model, self.vocabulary)
         expect_watched(self.train, FIGURES)
         return self
 
