@@ -1,8 +1,9 @@
-"""The pictures of docs/, from the JSON lines of the benchmarks: `python -m bench.plots speed|lengths|quality FILE ...`.
+"""The pictures of docs/, from the JSON lines of benchmarks and trainings: `python -m bench.plots PICTURE FILE ...`.
 
 speed    train.jsonl decode.jsonl        docs/speed.svg, how many times as fast saccade is
 lengths  NAME=evaluation.json ...        docs/bleu-by-length.svg, from `saccade evaluate --by-length N --json`
 quality  quality.jsonl                   docs/quality-by-time.svg
+solve    NAME=RUN,RUN ...                docs/sequences-to-solve.svg, of `saccade train ntm-copy` and its like
 """
 
 import argparse
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import yaml
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
@@ -92,6 +94,47 @@ def quality(files: list[str]) -> Path:
     return save(figure, "quality-by-time.svg")
 
 
+def solve(files: list[str]) -> Path:
+    """How many sequences each training saw until they cost less than `SOLVED` bits; a point for each seed."""
+    figure, axes = plt.subplots(figsize=(6.5, 0.5 * len(files) + 1.2), layout="constrained")
+    names: list[str] = []
+    for row, file in enumerate(files):
+        name, _, runs = file.partition("=")
+        if not runs:
+            raise InputError(f"{file}: wanted NAME=RUN,RUN")
+        seen = [sequences_to_solve(Path(run)) for run in runs.split(",")]
+        done = sorted(count for count, solved in seen if solved)
+        names.append(f"{name}\n{len(done)} of {len(seen)} seeds")
+        for count, solved in seen:
+            axes.plot(count, row, marker="o" if solved else "x", color=COLOURS[0] if solved else COLOURS[5])
+        if done:
+            axes.plot([done[0], done[-1]], [row, row], color=COLOURS[0], linewidth=1, zorder=0)
+            axes.plot(done[len(done) // 2], row, marker="|", markersize=16, color="black")
+    for label, count in REPORTED.items():
+        axes.axvline(count, color="0.6", linestyle=":", linewidth=1)
+        axes.text(count, -0.75, label, fontsize=7, rotation=20, ha="left", va="bottom", color="0.4")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xscale("log")
+    axes.set_xlabel(f"sequences until fewer than {SOLVED} bits a sequence (| is the median; x: not within its steps)")
+    return save(figure, "sequences-to-solve.svg")
+
+
+def sequences_to_solve(run: Path) -> tuple[int, bool]:
+    """Sequences that a training saw until those of a whole window of its journal were solved, and whether they were."""
+    batch = int(yaml.safe_load((run / "recipe.yaml").read_text())["train"]["batch"])
+    windows = [line for line in read_json_lines(str(run / "metrics.jsonl")) if "rate" in line]
+    for window in windows:
+        if window["loss"] < SOLVED:
+            return window["step"] * batch, True
+    return windows[-1]["step"] * batch, False
+
+
+SOLVED = 0.05  # bits a sequence
+# what others report for copying to that level
+REPORTED = {"Graves, feed-forward": 5_000, "Graves, LSTM": 10_000, "pytorch-ntm": 17_000}
+
+
 def _line(axes: Axes, points: list[dict[str, Any]], colour: str, label: str) -> None:
     minutes, bleu = [point["minutes"] for point in points], [point["bleu"] for point in points]
     axes.plot(minutes, bleu, marker=".", color=colour, label=label)
@@ -107,7 +150,7 @@ def save(figure: Any, name: str) -> Path:
     return DOCS / name
 
 
-PICTURES = {"speed": speed, "lengths": lengths, "quality": quality}
+PICTURES = {"speed": speed, "lengths": lengths, "quality": quality, "solve": solve}
 
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@
     score      how well a query fits a key         SCORES
     weighting  how scores become weights           WEIGHTINGS
     attention  score + weighting -> context        attend, Attention, MultiHead, SelfAttention2d
+    addressing weights from where it looked last   address: the heads of a Neural Turing Machine
 
 Shapes are `[batch, items, dim]`, in the order query, key, value. Masks are boolean, True means "may look". A query that
 may look nowhere gets zeros. Nothing is kept between calls: what a mechanism remembers goes in and comes out. Weights
@@ -10,6 +11,7 @@ are returned when they are asked for.
 """
 
 from saccade.attention._kernels.native import additive_backend
+from saccade.attention.addressing import Addressing, address, content_weighting, interpolate, sharpen, shift
 from saccade.attention.attention import Attention
 from saccade.attention.functional import attend, attention_path, recall
 from saccade.attention.masks import causal_mask, padding_mask, window_mask
@@ -54,6 +56,7 @@ __all__ = [
     "SCORES",
     "WEIGHTINGS",
     "Additive",
+    "Addressing",
     "Attended",
     "Attention",
     "Choice",
@@ -85,15 +88,20 @@ __all__ = [
     "Weighting",
     "WindowedSoftmax",
     "additive_backend",
+    "address",
     "attend",
     "attention_path",
     "causal_mask",
+    "content_weighting",
+    "interpolate",
     "make_score",
     "make_weighting",
     "moving_baseline",
     "padding_mask",
     "recall",
     "remember",
+    "sharpen",
+    "shift",
     "sinusoids",
     "sparsemax",
     "window_mask",

@@ -14,9 +14,11 @@ from saccade.data import (
     expect_free,
     get_public_set,
     make_scenes,
+    make_stories,
     split_corpus,
     write_scenes,
     write_splits,
+    write_stories,
 )
 from saccade.errors import InputError
 
@@ -71,11 +73,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shapes.add_argument("--scenes", type=_count, default=1_000, metavar="N", help="how many (1000)")
     shapes.set_defaults(run=make_shapes)
 
+    stories = corpora.add_parser(
+        "stories",
+        help="stories of people, rooms and things, with questions",
+        description='Stories of people who walk from room to room and carry things, with questions ("Where is the'
+        ' milk?") and the sentences that each answer rests on, in the format of bAbI.',
+    )
+    stories.add_argument("--stories", type=_count, default=1_000, metavar="N", help="to train on (1000)")
+    stories.add_argument("--test", type=_count, default=200, metavar="N", help="for the test (200)")
+    stories.set_defaults(run=make_story_files)
+
     for corpus in (dates, numbers):
         corpus.add_argument("--pairs", type=_count, default=20_000, metavar="N", help="pairs to train on (20000)")
         corpus.add_argument("--valid", type=_count, default=1_000, metavar="N", help="pairs for validation (1000)")
         corpus.add_argument("--test", type=_count, default=1_000, metavar="N", help="pairs for the test (1000)")
-    for corpus in (dates, numbers, shapes):
+    for corpus in (dates, numbers, shapes, stories):
         corpus.add_argument("--seed", type=int, default=0, metavar="N", help="another seed gives others (0)")
         corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the files go")
         corpus.add_argument("--overwrite", action="store_true", help="write over files that stand there already")
@@ -122,6 +134,19 @@ def make_shapes(chosen: argparse.Namespace) -> None:
     scenes = make_scenes(chosen.scenes, seed=chosen.seed, side=chosen.side)
     write_scenes(scenes, chosen.out, progress=_show_progress if sys.stderr.isatty() else None)
     print(f"{captions}: {len(scenes)} scenes, such as {scenes[0].caption!r}; the images are in {chosen.out / 'images'}")
+
+
+def make_story_files(chosen: argparse.Namespace) -> None:
+    """Make stories to train on and others for the test, write them, and say where they are."""
+    paths = {split: chosen.out / f"qa1_made_{split}.txt" for split in ("train", "test")}
+    standing = [str(path) for path in paths.values() if path.exists()]
+    if standing and not chosen.overwrite:
+        raise InputError(f"{standing[0]} stands there already; choose another folder, or pass --overwrite")
+    for split, count in (("train", chosen.stories), ("test", chosen.test)):
+        questions = make_stories(count, seed=f"{split} {chosen.seed}")
+        write_stories(paths[split], questions)
+        example = f"{' '.join(questions[0].question)}? {questions[0].answer}"
+        print(f"{paths[split]}: {count} stories, {len(questions)} questions, such as {example!r}")
 
 
 def _side(text: str) -> int:

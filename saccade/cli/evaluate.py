@@ -10,16 +10,19 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from saccade.cli.ask import add_story_arguments, evaluate_stories
 from saccade.cli.captioned import add_captioned_arguments, evaluate_captions
 from saccade.cli.classify import evaluate_classes
+from saccade.cli.machine import add_length_arguments, evaluate_machine
 from saccade.cli.pairs import add_pair_arguments, read_pairs
 from saccade.cli.parser import count, speak_utf8
+from saccade.cli.point import add_problem_arguments, evaluate_orders
 from saccade.cli.read import evaluate_lines
 from saccade.cli.translate import add_search_arguments, search_of
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import LengthScores, Score, score_by_length, score_translations
-from saccade.models import Captioner, Classifier, LineReader, Translator, load
+from saccade.models import Answerer, Captioner, Classifier, LineReader, MemoryMachine, Pointer, Translator, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the translations there, too")
     add_captioned_arguments(parser)
+    add_problem_arguments(parser)
+    add_story_arguments(parser)
+    add_length_arguments(parser)
     add_search_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -44,12 +50,20 @@ def run(chosen: argparse.Namespace) -> None:
     """Find out what the model does, and evaluate that."""
     speak_utf8()
     model = load(chosen.model)
-    if isinstance(model, Captioner):
+    if isinstance(model, Pointer):
+        evaluate_orders(chosen, model)
+    elif chosen.inputs is not None or chosen.problems is not None:
+        raise InputError(f"{chosen.model} does not point at inputs; --inputs and --problems are for models that do")
+    elif isinstance(model, Captioner):
         evaluate_captions(chosen, model)
     elif isinstance(model, Classifier):
         evaluate_classes(chosen, model)
     elif isinstance(model, LineReader):
         evaluate_lines(chosen, model)
+    elif isinstance(model, MemoryMachine):
+        evaluate_machine(chosen, model)
+    elif isinstance(model, Answerer):
+        evaluate_stories(chosen, model)
     else:
         evaluate_translations(chosen, model)
 

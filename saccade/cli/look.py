@@ -8,17 +8,18 @@ from typing import Any
 
 from rich.console import Console
 
+from saccade.cli.machine import add_machine_arguments, look_at_machine
 from saccade.cli.parser import count, speak_utf8
 from saccade.errors import InputError
 from saccade.look import KINDS, AttentionMap, Panel, draw, maps_of, save_figure, save_map, save_page
-from saccade.models import Reading, Translation, Translator, load_as
+from saccade.models import MemoryMachine, Reading, Translation, Translator, load, load_as
 
 _FIGURES = ("png", "svg", "pdf")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
-    parser.add_argument("sentence", metavar="SENTENCE", help="what to translate")
+    parser.add_argument("sentence", nargs="?", metavar="SENTENCE", help="what to translate; machines take none")
     parser.add_argument("--target", metavar="TEXT", help="look at this translation instead of the model's own")
     parser.add_argument("--beam", type=count, default=5, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
     parser.add_argument("--compare", type=Path, metavar="MODEL", help="show another model beside it")
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for form in _FIGURES:
         parser.add_argument(f"--{form}", type=Path, metavar="FILE", help=f"write a figure as {form.upper()}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the map's numbers as JSON")
+    add_machine_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -46,6 +48,9 @@ def run(chosen: argparse.Namespace) -> None:
         path: Path | None = getattr(chosen, form)
         if path is not None and path.suffix.lower() != f".{form}":
             raise InputError(f"--{form}: found {path}, wanted a name that ends in .{form}")
+    if chosen.sentence is None:
+        look_at_machine(chosen, _machine(chosen))
+        return
     if chosen.compare is not None and any(getattr(chosen, name) for name in (*_FIGURES, "json")):
         raise InputError("--compare: two models go on a page or to the terminal; use --html, or one model a file")
     if chosen.grid and not any(getattr(chosen, form) for form in _FIGURES):
@@ -74,6 +79,16 @@ def run(chosen: argparse.Namespace) -> None:
             console.print(f"{panel.title}\n", markup=False, soft_wrap=True)
             colour = console.is_terminal and console.color_system is not None
             console.print(draw(attention, **where, colour=colour, width=console.width))
+
+
+def _machine(chosen: argparse.Namespace) -> MemoryMachine:
+    """Without a sentence, the model has to be one that makes its own sequences, and draws its own panels."""
+    model = load(chosen.model)
+    if not isinstance(model, MemoryMachine):
+        raise InputError("SENTENCE: found nothing, wanted words to translate")
+    if chosen.html is not None:
+        raise InputError("--html: there is no page of a machine; use --png, --svg, --pdf or --json")
+    return model
 
 
 def _panel(folder: Path, chosen: argparse.Namespace) -> Panel:

@@ -17,6 +17,8 @@ COMMANDS = {
     "caption": "say what is on images",
     "classify": "say which class images are of",
     "read": "read lines of digits from images",
+    "point": "sort numbers, or find hulls, by pointing at them in order",
+    "ask": "answer a question about a story",
     "evaluate": "run a model on a test set and score the result",
     "look": "show what a model looks at: in the terminal, as a figure, as a page",
     "align": "link the words of sentence pairs, and score the links",

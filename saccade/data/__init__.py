@@ -1,5 +1,6 @@
 """What models learn from: pairs of sentences, vocabularies, batches, and corpora that the package makes itself."""
 
+from saccade.data.algorithms import AlgorithmSettings, Episodes, best_guesses, make_episodes
 from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
 from saccade.data.captions import Captioned, read_captions, read_names
 from saccade.data.dates import DATE_LOCALES, Dates, date_links
@@ -8,10 +9,15 @@ from saccade.data.images import Pixels, as_png, picture_for_pages, read_image, r
 from saccade.data.labelled import IMAGE_ENDINGS, Labelled, ShuffledPlaces, read_labelled
 from saccade.data.lines import Lines, make_lines
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
+from saccade.data.made_stories import make_stories
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
+from saccade.data.pointing import Problem, ProblemKind, convex_hull, make_problems, sorted_order
+from saccade.data.problem_files import check_inputs, parse_inputs, read_problems
 from saccade.data.public import SETS, get_public_set
 from saccade.data.shapes import Box, Noun, Scene, make_scenes, write_scenes
+from saccade.data.stories import Question, question_of, read_stories, split_sentences, story_words, write_stories
+from saccade.data.story_arrays import StoryArrays, StoryWords, encode_stories
 from saccade.data.vocabularies import (
     END,
     PAD,
@@ -40,6 +46,7 @@ __all__ = [
     "SETS",
     "START",
     "UNKNOWN",
+    "AlgorithmSettings",
     "Batch",
     "Batches",
     "Box",
@@ -47,6 +54,7 @@ __all__ = [
     "Corpus",
     "Cursor",
     "Dates",
+    "Episodes",
     "Example",
     "Labelled",
     "Lines",
@@ -54,14 +62,23 @@ __all__ = [
     "Numbers",
     "Pair",
     "Pixels",
+    "Problem",
+    "ProblemKind",
+    "Question",
     "Scene",
     "ShuffledPlaces",
+    "StoryArrays",
+    "StoryWords",
     "Tokens",
     "Vocabularies",
     "Vocabulary",
     "VocabularySettings",
     "as_png",
+    "best_guesses",
+    "check_inputs",
+    "convex_hull",
     "date_links",
+    "encode_stories",
     "expect_free",
     "expect_full",
     "get_public_set",
@@ -72,22 +89,33 @@ __all__ = [
     "load_vocabulary",
     "make_batch",
     "make_digits",
+    "make_episodes",
     "make_lines",
+    "make_problems",
     "make_scenes",
+    "make_stories",
     "merge_to_words",
     "pad",
+    "parse_inputs",
     "picture_for_pages",
+    "question_of",
     "read_aligned",
     "read_captions",
     "read_image",
     "read_labelled",
     "read_names",
+    "read_problems",
+    "read_stories",
     "read_strip",
     "read_table",
     "save_vocabularies",
+    "sorted_order",
     "split_corpus",
+    "split_sentences",
+    "story_words",
     "vocabulary_path",
     "write_pairs",
     "write_scenes",
     "write_splits",
+    "write_stories",
 ]

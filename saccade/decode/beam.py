@@ -6,21 +6,23 @@ Letters: `N` sentences under way, `K` beams of each, `V` vocabulary, `S` source 
 from collections.abc import Sequence
 from typing import TypeVar
 
+import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import Tensor
+from numpy.typing import NDArray
 
 from saccade.data import END, START
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
 from saccade.decode.trace import UNTRACED, Trace
-from saccade.nets import Decoder, Encoded, spread
+from saccade.nets import Encoded, Searchable, spread
 
 StateT = TypeVar("StateT")
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
 
 
 @torch.inference_mode()
 def beam_search(
-    decoder: Decoder[StateT],
+    decoder: Searchable[StateT],
     encoded: Encoded,
     *,
     beam: int,
@@ -29,6 +31,7 @@ def beam_search(
     prefixes: Sequence[Sequence[int]] | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
+    patient: bool = False,
     trace: Trace = UNTRACED,
 ) -> list[list[Hypothesis]]:
     """The `best` outputs that are found for each sentence, the best first.
@@ -41,6 +44,8 @@ def beam_search(
     prefixes  for each sentence, the tokens that it has to begin with
     alpha     the length penalty: above 0, longer outputs are favoured
     beta      the coverage penalty: above 0, outputs that looked at the whole source are favoured
+    patient   go on after `beam` ended ones, too, while something better may come: where there are few tokens to choose
+              from, END is always among the first
     trace     where to write down what was tried
     """
     rules = make_rules(limits, prefixes)
@@ -48,13 +53,13 @@ def beam_search(
     rows = spread(len(limits), beam)  # [N * K]
     state = decoder.start(encoded, copies=beam)
     rules = rules.select(rows)
+    sentence_limits = rules.limits[::beam].tolist()
     real = encoded.mask[:, 0].index_select(0, rows)  # [N * K, S]
-    scores = torch.full((len(limits), beam), -torch.inf)
-    scores[:, 0] = 0.0
-    history = torch.empty(len(rows), 0, dtype=torch.long)
+    scores = np.tile(np.array([0.0] + [-np.inf] * (beam - 1), dtype=np.float32), (len(limits), 1))  # [N, K]
     tokens = torch.full((len(rows),), START)
     coverage = torch.zeros(real.shape) if beta else None
 
+    past = _Past()
     ended: list[list[Hypothesis]] = [[] for _ in limits]
     under_way = list(range(len(limits)))  # the sentence of each group of rows
     place = 0
@@ -66,57 +71,78 @@ def beam_search(
             coverage = coverage + step.weights.mean((1, 2))
         place += 1
 
-        size = log_probs.shape[1]
-        candidates = (scores.flatten()[:, None] + log_probs).view(len(under_way), -1)  # [N, K * C]
-        top, where = candidates.topk(min(2 * beam, candidates.shape[1]), dim=1)  # [N, 2K]
-        written = next_tokens.view(len(under_way), -1).gather(1, where)
+        # the book is kept in numpy: for numbers as few as these, calling torch costs several times as much
+        size, groups = log_probs.shape[1], np.arange(len(under_way))[:, None]
+        candidates = (scores[:, :, None] + log_probs.numpy().reshape(-1, beam, size)).reshape(len(under_way), -1)
+        where = np.argsort(-candidates, axis=1, kind="stable")[:, : 2 * beam]  # [N, 2K] of K * C
+        top, written = candidates[groups, where], next_tokens.numpy().reshape(len(under_way), -1)[groups, where]
         ends = written == END
         # what ends now, of the first K
-        for group, rank in (ends & top.isfinite())[:, :beam].nonzero().tolist():
+        for group, rank in np.argwhere((ends & np.isfinite(top))[:, :beam]).tolist():
             row = group * beam + int(where[group, rank]) // size
-            log_prob, ids = float(top[group, rank]), [*history[row].tolist(), END]
+            log_prob, ids = float(top[group, rank]), [*past.of(row), END]
             penalty = 0.0 if coverage is None else float(coverage_penalty(coverage[row], real[row], beta))
             score = log_prob / length_penalty(place, alpha) + penalty
             ended[under_way[group]].append(Hypothesis(ids, score, log_prob))
             trace.end(row, END, log_prob, score)
         # what goes on: the first K that do not end
-        scores, kept = top.masked_fill(ends, -torch.inf).topk(min(beam, top.shape[1]), dim=1)  # [N, K]
-        scores, where, written = _fill(beam, scores, where.gather(1, kept), written.gather(1, kept))
+        top[ends] = -np.inf
+        kept = np.argsort(-top, axis=1, kind="stable")[:, :beam]  # [N, K]
+        scores, where, written = _fill(beam, top[groups, kept], where[groups, kept], written[groups, kept])
+        enough = None if patient else beam
         going = [
             group
-            for group, (sentence, limit, score) in enumerate(
-                zip(under_way, rules.limits[::beam].tolist(), scores[:, 0].tolist(), strict=True)
-            )
-            if place < limit and not _is_done(ended[sentence], score, beam, best, limit, alpha)
+            for group, (sentence, score) in enumerate(zip(under_way, scores[:, 0].tolist(), strict=True))
+            if place < sentence_limits[sentence]
+            and not _is_done(ended[sentence], score, enough, best, sentence_limits[sentence], alpha)
         ]
-        groups = torch.tensor(going, dtype=torch.long)
         some_leave = len(going) < len(under_way)
         if some_leave:
-            where, written, scores = where[groups], written[groups], scores[groups]
+            where, written, scores, groups = where[going], written[going], scores[going], groups[going]
             under_way = [under_way[group] for group in going]
-        rows = (groups[:, None] * beam + where // size).flatten()
-        tokens = written.flatten()
-        trace.go_on(rows, tokens, scores.flatten())
+        from_rows = (groups * beam + where // size).ravel()
+        rows, tokens = torch.from_numpy(from_rows), torch.from_numpy(written.ravel())
+        trace.go_on(rows, tokens, torch.from_numpy(scores.ravel()))
         if under_way:
             state = decoder.reorder(step.state, rows)
-            history = torch.cat((history[rows], tokens[:, None]), dim=1)
+            past.add(from_rows, written.ravel())
             coverage = None if coverage is None else coverage[rows]
             if some_leave:  # these are the same for all rows of a sentence
                 rules, real = rules.select(rows), real[rows]
     return [sorted(found, key=lambda hypothesis: -hypothesis.score)[:best] for found in ended]
 
 
-def _fill(beam: int, scores: Tensor, where: Tensor, written: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+class _Past:
+    """What all rows wrote: at each step the token of each row, and which row of the step before it goes on from."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[Numbers, Numbers]] = []
+
+    def add(self, rows: Numbers, tokens: Numbers) -> None:
+        self._steps.append((rows, tokens))
+
+    def of(self, row: int) -> list[int]:
+        """The tokens of a row of the last step, the first first."""
+        backward: list[int] = []
+        for rows, tokens in reversed(self._steps):
+            backward.append(int(tokens[row]))
+            row = int(rows[row])
+        return backward[::-1]
+
+
+def _fill(beam: int, scores: Floats, where: Numbers, written: Numbers) -> tuple[Floats, Numbers, Numbers]:
     """All three `[N, K]`, where a vocabulary smaller than the beam leaves fewer: the rest is impossible."""
     if scores.shape[1] == beam:
         return scores, where, written
-    room = (0, beam - scores.shape[1])
-    return F.pad(scores, room, value=-torch.inf), F.pad(where, room), F.pad(written, room)
+    room = ((0, 0), (0, beam - scores.shape[1]))
+    return np.pad(scores, room, constant_values=-np.inf), np.pad(where, room), np.pad(written, room)
 
 
-def _is_done(ended: list[Hypothesis], best_under_way: float, beam: int, best: int, limit: int, alpha: float) -> bool:
+def _is_done(
+    ended: list[Hypothesis], best_under_way: float, enough: int | None, best: int, limit: int, alpha: float
+) -> bool:
     """Whether a sentence has enough, or can find nothing better: what is under way only gets less likely."""
-    if best_under_way == -torch.inf or len(ended) >= max(beam, best):
+    if best_under_way == -torch.inf or (enough is not None and len(ended) >= max(enough, best)):
         return True
     if len(ended) < best:
         return False

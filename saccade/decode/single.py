@@ -11,13 +11,13 @@ from torch import Tensor
 
 from saccade.data import END, START
 from saccade.decode.rules import Hypothesis, Rules, make_rules
-from saccade.nets import Decoder, Encoded
+from saccade.nets import Encoded, Searchable
 
 StateT = TypeVar("StateT")
 
 
 def greedy_search(
-    decoder: Decoder[StateT],
+    decoder: Searchable[StateT],
     encoded: Encoded,
     *,
     limits: Sequence[int],
@@ -33,7 +33,7 @@ def greedy_search(
 
 
 def sample(
-    decoder: Decoder[StateT],
+    decoder: Searchable[StateT],
     encoded: Encoded,
     *,
     limits: Sequence[int],
@@ -75,7 +75,7 @@ def draw(log_probs: Tensor, chances: Tensor, *, temperature: float, top_k: int |
 
 @torch.inference_mode()
 def _follow(
-    decoder: Decoder[StateT],
+    decoder: Searchable[StateT],
     encoded: Encoded,
     choose: Callable[[Tensor, Rules, Tensor, int], tuple[Tensor, Tensor]],
     limits: Sequence[int],

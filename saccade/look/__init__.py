@@ -1,10 +1,12 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
 from saccade.look.figure import FORMATS, draw_figure, figure_bytes, save_figure
-from saccade.look.from_models import map_for_links, map_of_caption, maps_of
+from saccade.look.from_models import map_for_links, map_of_answer, map_of_caption, maps_of
 from saccade.look.links import JOINS, METHODS, as_pharaoh, join_links, links
+from saccade.look.machine import draw_machine, save_machine, steps_of
 from saccade.look.maps import KINDS, AttentionMap, Grid, Kind
 from saccade.look.notebook import widget
+from saccade.look.order import draw_order, save_order
 from saccade.look.overlay import draw_overlay
 from saccade.look.page import Panel, as_frame, as_page, page_data, save_page
 from saccade.look.path import draw_path, save_path
@@ -27,6 +29,8 @@ __all__ = [
     "as_pharaoh",
     "draw",
     "draw_figure",
+    "draw_machine",
+    "draw_order",
     "draw_overlay",
     "draw_path",
     "draw_text",
@@ -35,14 +39,18 @@ __all__ = [
     "links",
     "load_map",
     "map_for_links",
+    "map_of_answer",
     "map_of_caption",
     "maps_of",
     "merge_subwords",
     "page_data",
     "rollout",
     "save_figure",
+    "save_machine",
     "save_map",
+    "save_order",
     "save_page",
     "save_path",
+    "steps_of",
     "widget",
 ]

@@ -1,10 +1,11 @@
 """The maps that saccade's models make."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from saccade.errors import InputError
 from saccade.look.maps import AttentionMap, Grid
-from saccade.models import Caption, Reading, Translation
+from saccade.models import Answer, Caption, Reading, Translation
 
 
 def maps_of(found: Translation | Reading, *, name: str = "") -> list[AttentionMap]:
@@ -48,3 +49,11 @@ def map_of_caption(caption: Caption, *, image: bytes | None = None, name: str = 
     if caption.attention is None:
         raise InputError("the caption has no attention; caption with attention=True a model that has some")
     return AttentionMap(caption.words, Grid(caption.side, caption.side, image), caption.attention, "cross", name)
+
+
+def map_of_answer(answer: Answer, sentences: Sequence[str], *, name: str = "") -> AttentionMap:
+    """What each hop looked at, among the sentences of the story."""
+    weights = answer.attention
+    if weights.min() < 0 or weights.max() > 1 + 1e-3:
+        raise InputError("this model has no softmax yet, and so no weights to draw; train it beyond its linear start")
+    return AttentionMap([f"hop {hop + 1}" for hop in range(len(weights))], sentences, weights, "memory", name)

@@ -1,21 +1,27 @@
 """How good outputs are."""
 
 from saccade.metrics.alignment import AlignmentScore, Gold, read_links, score_alignments
+from saccade.metrics.bits import BitScore, score_bits
 from saccade.metrics.captions import caption_words, score_captions
 from saccade.metrics.edits import edits
+from saccade.metrics.orders import covered_area, same_cycle
 from saccade.metrics.pointing import pointing_accuracy
 from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
 
 __all__ = [
     "AlignmentScore",
+    "BitScore",
     "Gold",
     "LengthScores",
     "Score",
     "caption_words",
+    "covered_area",
     "edits",
     "pointing_accuracy",
     "read_links",
+    "same_cycle",
     "score_alignments",
+    "score_bits",
     "score_by_length",
     "score_captions",
     "score_translations",

@@ -25,24 +25,44 @@ from saccade.models.classifier import (
 )
 from saccade.models.folder import CONFIG, expect_model
 from saccade.models.line_reader import LineReader, LineReaderSettings, LineSettings, ReadLine
+from saccade.models.memory_machine import (
+    BaselineSettings,
+    MachineModel,
+    MachineSettings,
+    MemoryMachine,
+    NtmSettings,
+    Trace,
+)
+from saccade.models.pointer import (
+    Pointed,
+    Pointer,
+    PointerLstmSettings,
+    PointerModel,
+    PointerSettings,
+    PointerTransformerSettings,
+)
 from saccade.models.pretrained import load_eye, weights_fingerprint
 from saccade.models.reading import Reading
 from saccade.models.search import Search, TreeNode
 from saccade.models.seeing import features_of, scaled
 from saccade.models.settings import RnnSettings, TransformerSettings, TranslatorSettings, expect_joint_if_tied
+from saccade.models.story_answerer import Answer, Answerer, AnswererSettings, MemorySettings, recall_stories
 from saccade.models.translation_net import TranslationNet, make_net, translation_loss
 from saccade.models.translator import Translation, Translator
 from saccade.settings import read_yaml
 
-Model = Translator | Captioner | Classifier | LineReader
+Model = Translator | Captioner | Classifier | LineReader | Pointer | Answerer | MemoryMachine
 
-ModelT = TypeVar("ModelT", Translator, Captioner, Classifier, LineReader)
+ModelT = TypeVar("ModelT", Translator, Captioner, Classifier, LineReader, Pointer, Answerer, MemoryMachine)
 
 _TASKS: dict[str, type[Model]] = {
     "translation": Translator,
     "captions": Captioner,
     "classification": Classifier,
     "lines": LineReader,
+    "pointing": Pointer,
+    "stories": Answerer,
+    "algorithm": MemoryMachine,
 }
 
 # How a finished model is used, by its task.
@@ -51,6 +71,9 @@ USES = {
     "captions": "saccade caption {model} IMAGE",
     "classification": "saccade classify {model} IMAGE",
     "lines": "saccade read {model} IMAGE",
+    "pointing": "saccade point {model} FILE",
+    "stories": 'saccade ask {model} "STORY" "QUESTION"',
+    "algorithm": "saccade look {model}",
 }
 
 
@@ -76,6 +99,10 @@ def load_as(kind: type[ModelT], folder: str | Path) -> ModelT:
 
 __all__ = [
     "USES",
+    "Answer",
+    "Answerer",
+    "AnswererSettings",
+    "BaselineSettings",
     "Caption",
     "CaptionBatch",
     "CaptionModel",
@@ -93,13 +120,25 @@ __all__ = [
     "LineReader",
     "LineReaderSettings",
     "LineSettings",
+    "MachineModel",
+    "MachineSettings",
+    "MemoryMachine",
+    "MemorySettings",
     "Model",
+    "NtmSettings",
+    "Pointed",
+    "Pointer",
+    "PointerLstmSettings",
+    "PointerModel",
+    "PointerSettings",
+    "PointerTransformerSettings",
     "PretrainedEye",
     "ReadLine",
     "Reading",
     "RnnSettings",
     "Search",
     "SmallEye",
+    "Trace",
     "TransformerSettings",
     "Translation",
     "TranslationNet",
@@ -115,6 +154,7 @@ __all__ = [
     "load_eye",
     "make_caption_net",
     "make_net",
+    "recall_stories",
     "scaled",
     "translation_loss",
     "weights_fingerprint",

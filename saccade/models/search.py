@@ -9,7 +9,7 @@ import torch
 
 from saccade.decode import UNTRACED, Hypothesis, Trace, beam_search, greedy_search, length_penalty, sample
 from saccade.errors import InputError
-from saccade.nets import Decoder, Encoded
+from saccade.nets import Encoded, Searchable
 
 StateT = TypeVar("StateT")
 
@@ -70,7 +70,7 @@ class TreeNode(NamedTuple):
 
 
 def find(
-    decoder: Decoder[StateT],
+    decoder: Searchable[StateT],
     encoded: Encoded,
     how: Search,
     *,

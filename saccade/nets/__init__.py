@@ -1,6 +1,7 @@
 """The parts that models are made of: encoders, decoders, and the contract between a decoder and its users."""
 
 from saccade.nets._kernels.cross_entropy import Losses, projected_cross_entropy
+from saccade.nets._kernels.turing_step import HeadSizes, Told, move_heads
 from saccade.nets.context import (
     AttentionContext,
     Context,
@@ -12,50 +13,68 @@ from saccade.nets.context import (
 )
 from saccade.nets.convolution import output_size
 from saccade.nets.ctc import best_path, occupancy
-from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
+from saccade.nets.decoder import Decoder, Encoded, Forced, Searchable, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.eye import GRIDS, Eye, Level
 from saccade.nets.glimpses import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
 from saccade.nets.grid import GridEncoder
 from saccade.nets.line_encoder import LineEncoder
+from saccade.nets.memory_network import MemoryNetwork, Recalled, position_weights
+from saccade.nets.pointer import PointerDecoder, PointerState, SequenceEncoder, SetEncoder
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.small_cnn import SmallCnn, small_cnn_side
 from saccade.nets.transformer import LayerShape, TransformerDecoder, TransformerEncoder, TransformerState
+from saccade.nets.turing import ControllerKind, FirstMemory, MachineState, TuringMachine
 
 __all__ = [
     "GRIDS",
     "AttentionContext",
     "Context",
+    "ControllerKind",
     "Decoder",
     "Dropout",
     "Encoded",
     "Eye",
+    "FirstMemory",
     "Forced",
     "GatedContext",
     "GlimpseSensor",
     "Glimpsed",
     "GridEncoder",
+    "HeadSizes",
     "LayerShape",
     "Level",
     "LineEncoder",
     "Losses",
+    "MachineState",
     "MeanContext",
+    "MemoryNetwork",
     "NoContext",
+    "PointerDecoder",
+    "PointerState",
+    "Recalled",
     "RecurrentAttention",
     "RnnDecoder",
     "RnnEncoder",
     "RnnState",
+    "Searchable",
+    "SequenceEncoder",
+    "SetEncoder",
     "SmallCnn",
     "Step",
     "SumContext",
+    "Told",
     "TransformerDecoder",
     "TransformerEncoder",
     "TransformerState",
+    "TuringMachine",
     "best_path",
     "glimpse_loss",
     "make_context",
+    "move_heads",
     "occupancy",
     "output_size",
+    "position_weights",
     "projected_cross_entropy",
     "small_cnn_side",
     "spread",

@@ -52,13 +52,8 @@ def spread(sources: int, copies: int, device: torch.device | None = None) -> Ten
     return torch.arange(sources, device=device).repeat_interleave(copies)
 
 
-class Decoder(nn.Module, ABC, Generic[StateT]):
-    """Writes a target, token by token or all at once, while looking at what was encoded.
-
-    `step` after `step` gives what `forward` gives, to rounding. The decoder keeps nothing between calls.
-    """
-
-    output: nn.Linear  # features [..., D] -> logits [..., V]
+class Searchable(nn.Module, ABC, Generic[StateT]):
+    """What a search can go through: it says token by token what may come next, and keeps nothing between calls."""
 
     @abstractmethod
     def start(self, encoded: Encoded, *, copies: int = 1) -> StateT:
@@ -77,6 +72,15 @@ class Decoder(nn.Module, ABC, Generic[StateT]):
 
         The `copies` sequences of one source stay together, side by side, as many as there were.
         """
+
+
+class Decoder(Searchable[StateT], ABC):
+    """Writes a target, token by token or all at once, while looking at what was encoded.
+
+    `step` after `step` gives what `forward` gives, to rounding. The decoder keeps nothing between calls.
+    """
+
+    output: nn.Linear  # features [..., D] -> logits [..., V]
 
     @abstractmethod
     def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:

@@ -22,8 +22,11 @@ from saccade.attention import (
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
+from saccade.nets.few_tokens import EncoderStack, EncoderWeights, Kept, encode_few, gather_encoder
 from saccade.nets.transformer_steps import (
     LayerWeights,
+    Matrix,
+    StackWeights,
     StepState,
     can_step,
     gather,
@@ -50,6 +53,11 @@ class LayerShape(NamedTuple):
     dropout: float
     attention_dropout: float
     feed_forward_dropout: float = 0.0  # after the bend, where the paper has none
+
+    @property
+    def score_scale(self) -> float:
+        """What the dot products of a head are multiplied by."""
+        return 1.0 if self.score == "dot" else (self.dim // self.heads) ** -0.5
 
     def attention(self, *, rotary: bool) -> MultiHead:
         size = self.dim // self.heads
@@ -132,25 +140,56 @@ class EncoderLayer(nn.Module):
         x = self.around_feed_forward.leave(x, self.feed_forward(self.around_feed_forward.enter(x)))
         return x, attended.weights
 
+    def weights(self) -> EncoderWeights:
+        """What the loop for a few tokens needs of this layer."""
+        own = self.attention
+        return EncoderWeights(
+            norm_of(self.around_attention.norm),
+            stack(own.query_projection, own.key_projection, own.value_projection),
+            stack(own.output_projection),
+            norm_of(self.around_feed_forward.norm),
+            stack(self.feed_forward.inner),
+            stack(self.feed_forward.outer),
+        )
+
 
 class TransformerEncoder(nn.Module):
     """`[B, S]` tokens -> states `[B, S, D]`. With "pre" norms, one more stands at the end."""
 
     def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, longest: int) -> None:
         super().__init__()
+        self.shape = shape
         self.tokens = TokensInPlace(embedding, shape, longest=longest)
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(layers))
+        self._kept = Kept[EncoderStack]()
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
 
     def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         mask = padding_mask(lengths, size=source.shape[1])
         x = self.tokens(source)
         weights: list[Tensor] = []
+        if not need_weights and self._goes_the_short_way():
+            short = encode_few(x, mask, self._kept.get(self, self._stack))
+            if short is not None:
+                return Encoded(self.norm(short), mask)
         for layer in self.layers:
             x, seen = layer(x, mask, need_weights=need_weights)
             if seen is not None:
                 weights.append(seen)  # [B, H, S, S]
         return Encoded(self.norm(x), mask, weights=_stacked(weights))
+
+    def _goes_the_short_way(self) -> bool:
+        if self.training or torch.is_grad_enabled() or self.shape.activation != "relu":
+            return False
+        return all(can_step(layer.attention) for layer in self._layers())
+
+    def _stack(self) -> EncoderStack:
+        weights = tuple(layer.weights() for layer in self._layers())
+        pre_norm = self.shape.norm == "pre"
+        return gather_encoder(weights, pre_norm=pre_norm, heads=self.shape.heads, scale=self.shape.score_scale)
+
+    def _layers(self) -> list[EncoderLayer]:
+        return [layer for layer in self.layers if isinstance(layer, EncoderLayer)]
 
 
 def _stacked(weights: list[Tensor]) -> Tensor | None:
@@ -226,6 +265,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
         self.output = nn.Linear(shape.dim, embedding.num_embeddings, bias=False)
         nn.init.normal_(self.output.weight, std=shape.dim**-0.5)
+        self._kept = Kept[tuple[StackWeights, Matrix]]()
 
     def start(self, encoded: Encoded, *, copies: int = 1) -> TransformerState | StepState:
         if self._goes_the_short_way():
@@ -280,15 +320,18 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         return not self.training and not torch.is_grad_enabled() and all(map(can_step, attentions))
 
     def _start_steps(self, encoded: Encoded, copies: int) -> StepState:
-        layers = self._layers()
+        weights, keys_and_values = self._kept.get(self, self._stack)
+        return start_steps(weights, keys_and_values, encoded, heads=self.shape.heads, copies=copies)
+
+    def _stack(self) -> tuple[StackWeights, Matrix]:
+        layers, pre_norm = self._layers(), self.shape.norm == "pre"
         keys_and_values = (
             projection
             for layer in layers
             for projection in (layer.cross_attention.key_projection, layer.cross_attention.value_projection)
         )
-        scale = 1.0 if self.shape.score == "dot" else (self.shape.dim // self.shape.heads) ** -0.5
-        weights = gather(tuple(layer.weights() for layer in layers), pre_norm=self.shape.norm == "pre", scale=scale)
-        return start_steps(weights, stack(*keys_and_values), encoded, heads=self.shape.heads, copies=copies)
+        weights = gather(tuple(layer.weights() for layer in layers), pre_norm=pre_norm, scale=self.shape.score_scale)
+        return weights, stack(*keys_and_values)
 
     def _layers(self) -> list[DecoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

@@ -17,6 +17,7 @@ Letters: `N` sentences, `K` sequences of each, `S` source items, `C` places of t
 """
 
 import ctypes
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ from saccade.native import call, library_for
 from saccade.nets.decoder import Encoded
 
 _FIRST_PLACES = 16  # of a sequence, in the cache
-_SOURCE = Path(__file__).with_name("_kernels") / "transformer_step.c"
+SOURCE = Path(__file__).with_name("_kernels") / "transformer_step.c"
 
 # Up to so many rows go through all layers in one call. With more, torch's matrix products make up for the many calls.
 FEW_ROWS = 64
@@ -111,13 +112,13 @@ class StepState(NamedTuple):
 
     def reorder(self, rows: Tensor) -> "StepState":
         """The state of the sequences `rows` `[n * K]`, those of a sentence side by side."""
-        kept = rows.view(-1, self.copies)[:, 0] // self.copies  # [n], the sentences that stay
-        all_stay = kept.equal(torch.arange(self.cache.shape[2], device=rows.device))
+        sentences = [row // self.copies for row in rows[:: self.copies].tolist()]  # [n], those that stay
         own_mask = self.own_mask
         if own_mask is not None:
             own_mask = own_mask.flatten(0, 2).index_select(0, rows).view(-1, 1, self.copies, own_mask.shape[-1])
-        if all_stay:
+        if sentences == list(range(self.cache.shape[2])):
             return self._replace(own_mask=own_mask)
+        kept = torch.tensor(sentences, device=rows.device)
         return self._replace(
             source=self.source.index_select(2, kept),
             source_mask=None if self.source_mask is None else self.source_mask.index_select(0, kept),
@@ -168,7 +169,7 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
     state = _with_room(state)
     if state.own_mask is not None:  # what is written now can be seen by whoever writes it
         here = slice(state.length * state.copies, (state.length + 1) * state.copies)
-        state.own_mask[..., here] = x.new_full((state.copies, state.copies), -torch.inf).fill_diagonal_(0)
+        state.own_mask[..., here] = _only_mine(state.copies, x.device).to(x.dtype)
     native = None if need_weights else NativeLoops.for_tensor(x)
     loops = TorchLoops(keeps_weights=need_weights) if native is None else native
     if native is not None and len(x) <= FEW_ROWS and isinstance(state.weights.layers[0].bend, nn.ReLU):
@@ -178,6 +179,13 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
             x = _through_layer(x, number, state, loops)
     weights = torch.stack(loops.weights, dim=1) if loops.weights else None
     return x, state._replace(length=state.length + 1), weights
+
+
+@lru_cache(maxsize=64)
+def _only_mine(copies: int, device: torch.device) -> Tensor:
+    """`[K, K]`: 0 where a sequence meets itself, else minus infinity."""
+    with torch.inference_mode(mode=False):  # it is kept
+        return torch.full((copies, copies), -torch.inf, device=device).fill_diagonal_(0)
 
 
 def _through_layer(x: Tensor, number: int, state: StepState, loops: "TorchLoops | NativeLoops") -> Tensor:
@@ -242,7 +250,7 @@ class NativeLoops:
 
     @classmethod
     def for_tensor(cls, x: Tensor) -> "NativeLoops | None":
-        library = library_for(x, _SOURCE) if x.dtype == torch.float32 else None
+        library = library_for(x, SOURCE) if x.dtype == torch.float32 else None
         return None if library is None else cls(library)
 
     def through_layers(self, x: Tensor, state: StepState) -> Tensor:

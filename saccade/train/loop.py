@@ -102,6 +102,8 @@ def describe(figures: dict[str, float]) -> str:
 
 
 def make_optimizer(net: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
+    if settings.optimizer == "sgd":
+        return torch.optim.SGD(net.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
     kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
     first, second = settings.betas
     return kind(

@@ -17,7 +17,7 @@ class TrainSettings(Settings):
     seed: Annotated[int, Field(ge=0)] = 1  # of first weights, order of the data, dropout
     accumulate: Count = 1  # batches for one step
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None  # torch's own choice, one for each core
-    optimizer: Literal["adam", "adamw"] = "adam"
+    optimizer: Literal["adam", "adamw", "sgd"] = "adam"  # sgd: without momentum
     lr: Annotated[float, Field(gt=0, le=10)] = 1e-3  # the highest learning rate
     betas: Annotated[list[Share], Field(min_length=2, max_length=2)] = Field(default=[0.9, 0.98])
     weight_decay: Annotated[float, Field(ge=0)] = 0.0

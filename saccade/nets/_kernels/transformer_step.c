@@ -1,7 +1,7 @@
 /*
- * One step of a Transformer decoder for a few sequences, for transformer_steps.py, which explains what it computes and
- * has the same in torch's operations. For so little work, calling an operation costs more than the operation; here is
- * one call for all layers.
+ * One step of a Transformer decoder for a few sequences, for transformer_steps.py, and its encoder for a few tokens, for
+ * few_tokens.py, which explain what is computed and have the same in torch's operations. For so little work, calling an
+ * operation costs more than the operation; here is one call for all layers.
  *
  * Letters as there: N sentences, K sequences of each, R = N K rows, S source items, C places of the cache, D dim,
  * L layers, H heads, F the inner size of the feed-forward part.
@@ -15,6 +15,9 @@
 /* The tensors of a layer, in the order of LayerWeights; a matrix or a norm is its weight and its bias. */
 enum { OWN_NORM, OWN = 2, OWN_OUTPUT = 4, SOURCE_NORM = 6, SOURCE_QUERY = 8, SOURCE_OUTPUT = 10, LAST_NORM = 12,
        INNER = 14, OUTER = 16, TENSORS = 18 };
+
+/* The same of an encoder's layer, in the order of EncoderWeights. */
+enum { ENCODER_LAST_NORM = 6, ENCODER_INNER = 8, ENCODER_OUTER = 10, ENCODER_TENSORS = 12 };
 
 /* out may be x. */
 static void norm(const float *x, const float *restrict w, const float *restrict b, float *out, int64_t R, int64_t D,
@@ -85,6 +88,20 @@ static void attend_all(const float *q, int64_t width, struct memory memory, floa
         }
 }
 
+/* Of qkv [R][3 D], keys and values go to [N][H][C][D / H], those of a sentence's K rows one after the other from `first`. */
+static void put_away(const float *qkv, float *keys, float *values, int64_t R, int64_t K, int64_t H, int64_t D, int64_t C,
+                     int64_t first)
+{
+    const int64_t size = D / H;
+    for (int64_t r = 0; r < R; r++)
+        for (int64_t h = 0; h < H; h++) {
+            const int64_t to = ((r / K * H + h) * C + first + r % K) * size;
+            const float *from = qkv + r * 3 * D + D + h * size;
+            memcpy(keys + to, from, size * sizeof(float));
+            memcpy(values + to, from + D, size * sizeof(float));
+        }
+}
+
 /*
  * Self-attention of one layer: qkv [R][3 D] -> out [R][D]. Keys and values [N][H][C][D / H] get the new ones, as the last
  * K of the first `places`, which are then read. The mask [R][C] may be missing. weights: room for R C floats.
@@ -92,14 +109,7 @@ static void attend_all(const float *q, int64_t width, struct memory memory, floa
 void attend_own(const float *qkv, float *keys, float *values, const float *mask, float *weights, float *out, int64_t R,
                 int64_t K, int64_t H, int64_t D, int64_t C, int64_t places, double scale, int threads)
 {
-    const int64_t size = D / H;
-    for (int64_t r = 0; r < R; r++)
-        for (int64_t h = 0; h < H; h++) {
-            const int64_t to = ((r / K * H + h) * C + places - K + r % K) * size;
-            const float *from = qkv + r * 3 * D + D + h * size;
-            memcpy(keys + to, from, size * sizeof(float));
-            memcpy(values + to, from + D, size * sizeof(float));
-        }
+    put_away(qkv, keys, values, R, K, H, D, C, places - K);
     const struct memory own = {keys, values, mask, places, C, 1, C};
     attend_all(qkv, 3 * D, own, weights, out, R, K, H, D, (float)scale, threads);
 }
@@ -118,6 +128,24 @@ static void add(float *restrict x, const float *restrict y, int64_t n)
         x[i] += y[i];
 }
 
+/* Before a part: the norm, if it stands there. After it: the way around, then the norm, if it stands there. */
+#define ENTER(NORM)                                                                                                    \
+    if (pre_norm)                                                                                                      \
+        norm(x, tensors[NORM], tensors[NORM + 1], y, R, D, (float)eps);
+#define LEAVE(NORM, CHANGE)                                                                                            \
+    add(x, CHANGE, R *D);                                                                                              \
+    if (!pre_norm)                                                                                                     \
+        norm(x, tensors[NORM], tensors[NORM + 1], x, R, D, (float)eps);
+#define LINEAR(X, MATRIX, OUT, IN, OUTPUTS)                                                                            \
+    linear(X, tensors[MATRIX], tensors[MATRIX + 1], OUT, R, IN, OUTPUTS, threads)
+#define FEED_FORWARD(NORM, INNER, OUTER)                                                                               \
+    ENTER(NORM)                                                                                                        \
+    LINEAR(entering, INNER, wide, D, F);                                                                               \
+    for (int64_t i = 0; i < R * F; i++)                                                                                \
+        wide[i] = wide[i] > 0 ? wide[i] : 0;                                                                           \
+    LINEAR(wide, OUTER, y, F, D);                                                                                      \
+    LEAVE(NORM, y)
+
 /*
  * x [R][D] goes through all layers in place. tensors [L][TENSORS]; source [L][2][N][H][S][D / H] and its mask [N][S] or
  * none; cache [L][2][N][H][C][D / H], whose first `places` are read, the last K of them written before, and its mask
@@ -131,17 +159,6 @@ void transformer_step(float *x, const float *const *tensors, const float *source
     const int64_t R = N * K, size = D / H;
     float *y = room, *wide = y + R * D, *weights = wide + R * (F > 3 * D ? F : 3 * D);
     const float *entering = pre_norm ? y : x; /* what a part gets of x: its norm, or itself */
-
-/* Before a part: the norm, if it stands there. After it: the way around, then the norm, if it stands there. */
-#define ENTER(NORM)                                                                                                    \
-    if (pre_norm)                                                                                                      \
-        norm(x, tensors[NORM], tensors[NORM + 1], y, R, D, (float)eps);
-#define LEAVE(NORM, CHANGE)                                                                                            \
-    add(x, CHANGE, R *D);                                                                                              \
-    if (!pre_norm)                                                                                                     \
-        norm(x, tensors[NORM], tensors[NORM + 1], x, R, D, (float)eps);
-#define LINEAR(X, MATRIX, OUT, IN, OUTPUTS)                                                                            \
-    linear(X, tensors[MATRIX], tensors[MATRIX + 1], OUT, R, IN, OUTPUTS, threads)
 
     for (int64_t l = 0; l < L; l++, tensors += TENSORS) {
         float *keys = cache + 2 * l * N * H * C * size, *values = keys + N * H * C * size;
@@ -159,11 +176,31 @@ void transformer_step(float *x, const float *const *tensors, const float *source
         LINEAR(y, SOURCE_OUTPUT, wide, D, D);
         LEAVE(SOURCE_NORM, wide)
 
-        ENTER(LAST_NORM)
-        LINEAR(entering, INNER, wide, D, F);
-        for (int64_t i = 0; i < R * F; i++)
-            wide[i] = wide[i] > 0 ? wide[i] : 0;
-        LINEAR(wide, OUTER, y, F, D);
-        LEAVE(LAST_NORM, y)
+        FEED_FORWARD(LAST_NORM, INNER, OUTER)
+    }
+}
+
+/*
+ * An encoder: x [R][D], R = N S tokens, goes through all layers in place. tensors [L][ENCODER_TENSORS]; the mask [N][S]
+ * may be missing. room: R (3 D + max(F, 3 D) + S) floats.
+ */
+void transformer_encode(float *x, const float *const *tensors, const float *mask, float *room, int64_t N, int64_t S,
+                        int64_t D, int64_t H, int64_t F, int64_t L, int64_t pre_norm, double scale, double eps,
+                        int threads)
+{
+    const int64_t R = N * S;
+    float *y = room, *keys = y + R * D, *values = keys + R * D, *wide = values + R * D;
+    float *weights = wide + R * (F > 3 * D ? F : 3 * D);
+    const float *entering = pre_norm ? y : x;
+
+    for (int64_t l = 0; l < L; l++, tensors += ENCODER_TENSORS) {
+        ENTER(OWN_NORM)
+        LINEAR(entering, OWN, wide, D, 3 * D);
+        put_away(wide, keys, values, R, S, H, D, S, 0);
+        const struct memory own = {keys, values, mask, S, S, S, S};
+        attend_all(wide, 3 * D, own, weights, y, R, S, H, D, (float)scale, threads);
+        LINEAR(y, OWN_OUTPUT, wide, D, D);
+        LEAVE(OWN_NORM, wide)
+        FEED_FORWARD(ENCODER_LAST_NORM, ENCODER_INNER, ENCODER_OUTER)
     }
 }

@@ -1,0 +1,99 @@
+"""How a head of a Neural Turing Machine finds its places in the memory (Graves 2014, section 3.3, equations 5 to 9).
+
+    content_weighting   softmax(β · cos(k, M_i))                        by what is there
+    interpolate         g · content + (1 - g) · last                    or where it was before
+    shift               Σ_j w(j) s(i - j), the memory being a ring      and a few places on
+    sharpen             w(i)^γ / Σ_j w(j)^γ                             and not blurred by that
+
+Each takes and gives plain tensors; leading dimensions `...` are whatever there is, batch and heads for example.
+Letters: `N` places of the memory, `M` numbers at each, `K` offsets that a shift chooses from.
+"""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+_TINY = 1e-12  # stands for a weight of 0 where its logarithm is taken; 1e-12 of a weight is nothing to any float
+
+
+class Addressing(NamedTuple):
+    """What one step wants of `H` heads."""
+
+    key: Tensor  # [..., H, M], what to look for
+    strength: Tensor  # [..., H], β of at least 0: how much it matters
+    gate: Tensor  # [..., H], g between 0 (where the head was) and 1 (where the content is)
+    offsets: Tensor  # [..., H, K], how far to move: a distribution
+    power: Tensor  # [..., H], γ of at least 1
+
+
+def address(memory: Tensor, last: Tensor, how: Addressing) -> Tensor:
+    """All four steps: memory `[..., N, M]`, and from where the heads were, `[..., H, N]`, to where they are now."""
+    content = content_weighting(how.key, memory, how.strength)
+    return sharpen(shift(interpolate(content, last, how.gate), how.offsets), how.power)
+
+
+def content_weighting(key: Tensor, memory: Tensor, strength: Tensor) -> Tensor:
+    """Look where the memory is like the key: `w_i = softmax_i(β · cos(k, M_i))`.
+
+    Key `[..., H, M]`, memory `[..., N, M]`, strength β `[..., H]` of at least 0 -> `[..., H, N]`, for `H` heads that
+    see the same memory. An empty place has a cosine of 0 with every key.
+    """
+    likeness = F.normalize(key, dim=-1) @ F.normalize(memory, dim=-1).transpose(-2, -1)
+    return torch.softmax(strength[..., None] * likeness, dim=-1)
+
+
+def interpolate(content: Tensor, last: Tensor, gate: Tensor) -> Tensor:
+    """Between what the content says and where the head was: `g · content + (1 - g) · last`.
+
+    Weightings `[..., N]`, gate g `[...]` between 0 and 1.
+    """
+    return torch.lerp(last, content, gate[..., None])
+
+
+def shift(weights: Tensor, offsets: Tensor) -> Tensor:
+    """Move a weighting around the ring: `w'(i) = Σ_o s(o) w(i - o)` (circular convolution).
+
+    Weights `[..., N]`; offsets `[..., K]` is a distribution over the moves from `-(K // 2)` to `(K - 1) // 2`, so that
+    three offsets are one back, stay, one on. `K` may be as large as `N` and larger.
+    """
+    return _Shift.apply(weights, offsets)
+
+
+class _Shift(torch.autograd.Function):
+    """The gradient of a gather is a scatter, which is slow; that of a move around a ring is the move back."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, offsets: Tensor) -> Tensor:
+        came_from, ctx.went_to = _around(weights.shape[-1], offsets.shape[-1], weights.device)
+        moved = weights[..., came_from]  # [..., K, N]
+        ctx.save_for_backward(offsets, moved)
+        return (offsets[..., None, :] @ moved).squeeze(-2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        offsets, moved = ctx.saved_tensors
+        moved_back = gradient[..., ctx.went_to]  # [..., K, N]
+        return (offsets[..., None, :] @ moved_back).squeeze(-2), (moved @ gradient[..., None]).squeeze(-1)
+
+
+@lru_cache(maxsize=64)
+def _around(places: int, moves: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Where the weight at each place was before each move, and where it is after it: `[K, N]`."""
+    with torch.inference_mode(mode=False):  # they are kept, and a training may want them next
+        offsets = torch.arange(moves, device=device)[:, None] - moves // 2
+        here = torch.arange(places, device=device)
+        return (here - offsets) % places, (here + offsets) % places
+
+
+def sharpen(weights: Tensor, power: Tensor) -> Tensor:
+    """Undo the blur of a shift: `w(i)^γ / Σ_j w(j)^γ`, computed as `softmax(γ · log w)`.
+
+    Weights `[..., N]`, power γ `[...]` of at least 1. As a power and a quotient, it is 0 / 0 for a large γ, and its
+    gradient is not finite for a weight of 0; in logarithms neither happens.
+    """
+    return torch.softmax(power[..., None] * weights.clamp_min(_TINY).log(), dim=-1)

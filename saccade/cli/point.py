@@ -1,0 +1,147 @@
+"""`saccade point`: Sort numbers, find hulls, or answer other problems by pointing at their inputs, in order."""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from saccade.cli.parser import count, speak_utf8
+from saccade.data import Problem, make_problems, parse_inputs, read_problems
+from saccade.errors import InputError
+from saccade.files import decode_lines, read_file
+from saccade.look import AttentionMap, save_figure, save_order
+from saccade.look.maps import END_LABEL
+from saccade.models import Pointed, Pointer, load_as
+from saccade.tasks import score_orders
+
+_MADE = 1000  # problems to evaluate on
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
+    parser.add_argument(
+        "file",
+        nargs="?",
+        default="-",
+        metavar="FILE",
+        help="problems, one a line: 3 1 2, or [[0.1, 0.7], [0.4, 0.2]], or JSON with inputs; - or nothing: a pipe",
+    )
+    parser.add_argument("--beam", type=count, default=1, metavar="N", help="hypotheses kept; 1 is greedy search (1)")
+    parser.add_argument("--batch", type=count, default=128, metavar="N", help="problems at a time (128)")
+    parser.add_argument("--json", action="store_true", help="JSON lines, with the score and what was looked at")
+    parser.add_argument(
+        "--figure", type=Path, metavar="FILE", help="of one problem: its points, or what was looked at; PNG, SVG or PDF"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Read everything, so that a bad line is found before anything is written; then answer piece by piece."""
+    speak_utf8()
+    pointer = load_as(Pointer, chosen.model)
+    name = "standard input" if chosen.file == "-" else chosen.file
+    content = sys.stdin.buffer.read() if chosen.file == "-" else read_file(Path(chosen.file))
+    lines = decode_lines(content, name)
+    if not lines:
+        raise InputError(f"{name} is empty; it needs a problem a line, such as 3 1 2")
+    problems = [
+        pointer.read(parse_inputs(line, where), where)
+        for line, where in ((line, f"{name}, line {number}") for number, line in enumerate(lines, start=1))
+    ]
+    if chosen.figure is not None and len(problems) > 1:
+        raise InputError(f"{chosen.figure}: a figure is of one problem, and {name} has {len(problems)}")
+    attention = chosen.json or chosen.figure is not None
+    for first in range(0, len(problems), chosen.batch):
+        part = problems[first : first + chosen.batch]
+        for problem, found in zip(part, pointer.point(part, beam=chosen.beam, attention=attention), strict=True):
+            _show(problem, found, pointer, as_json=chosen.json)
+            if chosen.figure is not None:
+                _draw(chosen.figure, problem, found, pointer)
+
+
+def _show(problem: list[list[float]], found: Pointed, pointer: Pointer, *, as_json: bool) -> None:
+    values = [problem[place][0] for place in found.order] if pointer.settings.problem == "sort" else None
+    if as_json:
+        record: dict[str, Any] = {"inputs": problem, "order": found.order, "score": round(found.score, 6)}
+        record |= {} if values is None else {"sorted": values}
+        seen = None if found.attention is None else found.attention.astype(float).round(4).tolist()
+        print(json.dumps(record | {"attention": seen}))
+        return
+    order = " ".join(map(str, found.order))
+    print(order if values is None else f"{order}\t{' '.join(map(_plain, values))}")
+
+
+def _plain(number: float) -> str:
+    return repr(number).removesuffix(".0")
+
+
+def _draw(figure: Path, problem: list[list[float]], found: Pointed, pointer: Pointer) -> None:
+    assert found.attention is not None
+    if pointer.settings.model.inputs == 2:
+        save_order(figure, problem, found.order, closed=pointer.settings.problem == "hull")
+    else:
+        inputs = [", ".join(map(_plain, one)) for one in problem]
+        rows = [*(inputs[place] for place in found.order), END_LABEL]
+        save_figure(figure, AttentionMap(rows, [*inputs, END_LABEL], found.attention))
+    print(f"written: {figure}", file=sys.stderr)
+
+
+def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --inputs and --problems, for `saccade evaluate`."""
+    parser.add_argument(
+        "--inputs", type=Path, metavar="FILE", help='of a pointer: JSON lines, {"inputs": [...], "answer": [...]}'
+    )
+    parser.add_argument(
+        "--problems", type=count, metavar="N", help=f"or so many that are made from --seed, never trained on ({_MADE})"
+    )
+
+
+def evaluate_orders(chosen: argparse.Namespace, pointer: Pointer) -> None:
+    """How many problems are solved without a mistake, in all and by their size."""
+    foreign = (chosen.images, chosen.captions, chosen.source, chosen.reference, chosen.table, chosen.by_length)
+    if any(option is not None for option in foreign):
+        raise InputError(f"{chosen.model} points at inputs; wanted --inputs FILE, or --problems N and --seed N")
+    settings = pointer.settings
+    problems = _problems(chosen, pointer)
+    found: list[list[int]] = []
+    for first in range(0, len(problems), chosen.batch):
+        part = [problem.inputs for problem in problems[first : first + chosen.batch]]
+        found += [one.order for one in pointer.point(part, beam=chosen.beam, attention=False)]
+    total = score_orders(problems, found, problem=settings.problem)
+    sizes = sorted(Counter(len(problem.inputs) for problem in problems).items())
+    by_size: list[dict[str, float]] = []
+    for size, number in sizes:
+        here = [place for place, problem in enumerate(problems) if len(problem.inputs) == size]
+        scores = score_orders([problems[n] for n in here], [found[n] for n in here], problem=settings.problem)
+        by_size.append({"inputs": size, "problems": number, **scores})
+    if chosen.json:
+        print(json.dumps({"problems": len(problems), "beam": chosen.beam, **total, "by_size": by_size}))
+        return
+    print(f"{len(problems)} problems, beam {chosen.beam}")
+    print("\n".join(f"{name:<7} {value:6.2f}" for name, value in total.items()))
+    print("  ".join([f"{'inputs':>6}", f"{'problems':>8}", *(f"{name:>6}" for name in total)]))
+    for row in by_size:
+        figures = (f"{row[name]:6.2f}" for name in total)
+        print("  ".join([f"{row['inputs']:>6}", f"{row['problems']:>8}", *figures]))
+
+
+def _problems(chosen: argparse.Namespace, pointer: Pointer) -> list[Problem]:
+    settings = pointer.settings
+    if chosen.inputs is not None:
+        if chosen.problems is not None:
+            raise InputError("wanted either --inputs or --problems")
+        problems = read_problems(chosen.inputs, once=False)
+        for number, problem in enumerate(problems, start=1):
+            pointer.read(problem.inputs, f"{chosen.inputs}, problem {number}")
+        return problems
+    if settings.problem is None:
+        raise InputError(f"{chosen.model} learnt problems of somebody's own; wanted --inputs FILE, with answers")
+    return make_problems(
+        settings.problem,
+        chosen.problems or _MADE,
+        seed=f"test {chosen.seed}",
+        fewest=settings.fewest,
+        most=settings.most,
+    )

@@ -1,0 +1,155 @@
+"""What a Neural Turing Machine does, step by step: the six panels of Graves 2014, figure 6, and a table in plain text.
+
+Time goes across, places of the memory go down. Scales are fixed: 0 to 1 for bits and weightings, -1 to 1 for what is
+added and read, so that two figures can be laid side by side.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saccade.errors import InputError
+from saccade.files import write_file
+from saccade.look.figure import FORMATS, figure_bytes
+from saccade.look.maps import as_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from saccade.models import Trace
+
+Phases = Sequence[tuple[str, int]]  # what begins at which step
+
+_ONE_WAY, _TWO_WAYS = "Blues", "RdBu_r"
+_LINES = ("g", "β", "γ", "shift")
+
+
+def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Figure":
+    """Inputs and outputs, adds and reads, write and read weightings; below them g, β, γ and the mean shift.
+
+    Several heads of a kind stand side by side. Only the places that some head ever looked at are shown.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
+
+    heads = len(trace.weights)
+    wide = 2.4 + 0.07 * len(trace.inputs)
+    across = max(len(trace.adds), len(trace.reads))
+    figure = Figure(figsize=(min(30.0, 2 * across * wide), 10.0), layout="constrained")
+    sides: Any = figure.subfigures(1, 2)
+    left, right = sides
+    places = _used(trace.weights)
+    for side, top, middle, bottom, names in (
+        (left, trace.inputs, trace.adds, trace.write_weights, ("inputs", "adds", "write weightings")),
+        (right, trace.outputs, trace.reads, trace.read_weights, ("outputs", "reads", "read weightings")),
+    ):
+        first, second, third, fourth = side.subfigures(4, 1, height_ratios=[1.0, 1.6, 2.6, 1.6])
+        _panel(first.subplots(), top.T, names[0], lowest=-1 if (top < 0).any() else 0, phases=phases)
+        for axes, of_head, name in _side_by_side(second, middle, names[1]):
+            _panel(axes, of_head.T, name, lowest=-1, phases=phases)
+        for axes, of_head, name in _side_by_side(third, bottom[:, :, places], names[2]):
+            _panel(axes, of_head.T, name, lowest=0, phases=phases, first=int(places.start))
+            axes.set_ylabel("place", fontsize=8)
+        writes = side is left
+        chosen = range(len(trace.reads), heads) if writes else range(len(trace.reads))
+        for axes, head in zip(_row(fourth, len(chosen)), chosen, strict=True):
+            _curves(axes, trace, head, phases)
+    if title:
+        figure.suptitle(title.replace("$", r"\$"), fontsize=11)
+    return figure
+
+
+def save_machine(file: str | Path, trace: "Trace", phases: Phases = (), *, title: str = "") -> None:
+    """Draw and write; the name's end says whether PNG, SVG or PDF."""
+    file = as_path(file)
+    if file.suffix.lower() not in FORMATS:
+        raise InputError(f"{file}: found a name that ends in {file.suffix!r}, wanted one of {', '.join(FORMATS)}")
+    write_file(file, figure_bytes(draw_machine(trace, phases, title=title), file.suffix.lower()[1:]))
+
+
+def steps_of(trace: "Trace", phases: Phases = ()) -> list[str]:
+    """A line for each step: what went in, what came out, and where each head was, with its weight there."""
+    starts = {step: name for name, step in phases}
+    heads = [f"read {number + 1}" for number in range(len(trace.reads))]
+    heads += [f"write {number + 1}" for number in range(len(trace.adds))]
+    width = max(trace.inputs.shape[1], 6), max(trace.outputs.shape[1], 7)
+    lines = [f"{'step':>4}  {'input':<{width[0]}}  {'output':<{width[1]}}" + "".join(f"  {head:>10}" for head in heads)]
+    for step in range(len(trace.inputs)):
+        if step in starts:
+            lines.append(f"{starts[step]}:")
+        found = [(int(row.argmax()), float(row.max())) for row in trace.weights[:, step]]
+        places = "".join(f"  {place:>4} ({weight:.2f})"[:12].rjust(12) for place, weight in found)
+        into, out = _bits(trace.inputs[step]), _bits(trace.outputs[step])
+        lines.append(f"{step:>4}  {into:<{width[0]}}  {out:<{width[1]}}{places}")
+    return lines
+
+
+def _bits(numbers: NDArray[np.float32]) -> str:
+    return "".join("1" if number > 0.5 else "0" if number > -0.5 else "-" for number in numbers)
+
+
+def _used(weights: NDArray[np.float32], least: float = 0.05) -> slice:
+    """From the first to the last place that some head ever gave some weight, and one to each side."""
+    where = np.flatnonzero((weights > least).any(axis=(0, 1)))
+    if not len(where):
+        return slice(0, weights.shape[2])
+    return slice(max(0, int(where[0]) - 1), min(weights.shape[2], int(where[-1]) + 2))
+
+
+def _row(side: Any, count: int) -> "list[Axes]":
+    return list(np.atleast_1d(side.subplots(1, count)))
+
+
+def _side_by_side(side: Any, of_heads: NDArray[np.float32], name: str) -> "list[tuple[Axes, NDArray[np.float32], str]]":
+    names = [name if len(of_heads) == 1 else f"{name}, head {number + 1}" for number in range(len(of_heads))]
+    return list(zip(_row(side, len(of_heads)), of_heads, names, strict=True))
+
+
+def _panel(
+    axes: "Axes", numbers: NDArray[np.float32], name: str, *, lowest: float, phases: Phases, first: int = 0
+) -> None:
+    """Numbers `[down, time]`; the rows are counted from `first`."""
+    down, time = numbers.shape
+    axes.imshow(
+        numbers,
+        cmap=_ONE_WAY if lowest == 0 else _TWO_WAYS,
+        vmin=lowest,
+        vmax=1,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(0, time, first + down, first),
+    )
+    axes.set_title(name, fontsize=9)
+    axes.tick_params(labelsize=7)
+    _mark(axes, phases)
+
+
+def _curves(axes: "Axes", trace: "Trace", head: int, phases: Phases) -> None:
+    """g, β, γ and the shift of one head; those that have no upper bound on the scale of the right."""
+    steps = np.arange(len(trace.inputs)) + 0.5
+    bounded, free = axes, axes.twinx()
+    series = zip(_LINES, (trace.gates, trace.strengths, trace.powers, trace.shifts), strict=True)
+    for number, (name, numbers) in enumerate(series):
+        on = bounded if name in ("g", "shift") else free
+        on.plot(steps, numbers[head], color=f"C{number}", linewidth=1, label=name)
+    bounded.set_ylim(-1.05, 1.05)
+    free.set_ylim(bottom=0)
+    bounded.set_xlim(0, len(steps))
+    bounded.set_xlabel("step", fontsize=8)
+    for one in (bounded, free):
+        one.tick_params(labelsize=7)
+    handles = [*bounded.get_lines(), *free.get_lines()]
+    bounded.set_ylabel("g, shift", fontsize=8)
+    free.set_ylabel("β, γ", fontsize=8)
+    bounded.legend(handles=handles, fontsize=7, ncol=4, loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+    _mark(bounded, phases)
+
+
+def _mark(axes: "Axes", phases: Phases) -> None:
+    """A line where a phase begins."""
+    for name, step in phases:
+        if step:
+            axes.axvline(step, color="0.4", linewidth=0.8, linestyle=":", gid=f"phase-{name}")

@@ -1,0 +1,89 @@
+"""The Transformer encoder for a few tokens, all layers in one call of a C loop.
+
+For one short sentence, calling torch's operations takes several times as long as what they compute. The loop computes
+what the layers of `saccade.nets.transformer` compute, for scores that are plain dot products, while no gradient is
+wanted; the tests hold the two together.
+
+Letters: `N` sentences, `S` tokens of each, `D` dim, `L` layers, `H` heads.
+"""
+
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from saccade.native import call, library_for
+from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
+
+MadeT = TypeVar("MadeT")
+
+# Up to so many tokens, padding among them. With more, torch's matrix products make up for the many calls.
+FEW_TOKENS = 48
+
+
+class EncoderWeights(NamedTuple):
+    """What one encoder layer knows, in the order in which it is used."""
+
+    own_norm: Norm
+    own: Matrix  # query, key and value, one under the other
+    own_output: Matrix
+    last_norm: Norm
+    inner: Matrix
+    outer: Matrix
+
+
+class EncoderStack(NamedTuple):
+    """What all layers know, and how they are put together."""
+
+    layers: tuple[EncoderWeights, ...]
+    pre_norm: bool
+    heads: int
+    scale: float  # of the dot products
+    addresses: Tensor  # [L, 12], where the tensors of the layers lie
+
+
+def gather_encoder(layers: tuple[EncoderWeights, ...], *, pre_norm: bool, heads: int, scale: float) -> EncoderStack:
+    """The weights of a stack. They must not change, nor move, while they are used."""
+    places = [[tensor.data_ptr() for part in layer for tensor in part[:2]] for layer in layers]
+    return EncoderStack(layers, pre_norm, heads, scale, torch.tensor(places))
+
+
+def encode_few(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
+    """`[N, S, D]` through all layers, where `mask` `[N, 1, S]` says which tokens are real.
+
+    None where there is no loop for it, or where there are so many tokens that torch's operations are faster.
+    """
+    sentences, items, dim = x.shape
+    library = library_for(x, SOURCE) if x.dtype == torch.float32 and sentences * items <= FEW_TOKENS else None
+    if library is None:
+        return None
+    inner = len(stack.layers[0].inner.weight)
+    x = x.clone(memory_format=torch.contiguous_format)
+    room = x.new_empty(sentences * items * (3 * dim + max(inner, 3 * dim) + items))
+    hidden = None if bool(mask.all()) else x.new_zeros(mask.shape).masked_fill_(~mask, -torch.inf)
+    call(
+        library.transformer_encode,
+        (x, stack.addresses, hidden, room),
+        *(sentences, items, dim, stack.heads, inner, len(stack.layers), int(stack.pre_norm), stack.scale),
+        stack.layers[0].own_norm.eps,
+    )
+    return x
+
+
+class Kept(Generic[MadeT]):
+    """Something that is made of a module's parameters, and made anew when one of them has changed or moved."""
+
+    def __init__(self) -> None:
+        self._of: list[tuple[int, int, int]] = []
+        self._made: MadeT | None = None
+
+    def get(self, module: nn.Module, make: Callable[[], MadeT]) -> MadeT:
+        of = [
+            (id(one), one.data_ptr(), -1 if one.is_inference() else one._version)  # noqa: SLF001 - torch has no other name for it
+            for one in module.parameters()
+        ]
+        if self._made is None or of != self._of:
+            with torch.inference_mode(mode=False), torch.no_grad():  # it may be used outside of that mode next time
+                self._of, self._made = of, make()
+        return self._made

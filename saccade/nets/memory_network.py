@@ -1,0 +1,170 @@
+"""The end-to-end memory network (MemN2N, Sukhbaatar 2015): read a story several times, then answer.
+
+    m_i = Σ_j l_j ∘ A x_ij + T_A(i)        what sentence i is found by
+    c_i = Σ_j l_j ∘ C x_ij + T_C(i)        what it gives
+    u   = Σ_j l_j ∘ B q_j                  the question
+    p_i = softmax(u · m_i),   o = Σ_i p_i c_i,   u' = u + o        one hop
+    answer = softmax(W u')                 after the last of K hops
+
+Sentences are counted back from the question: the most recent has time 0.
+
+Letters: `B` questions, `S` sentences of a story, `U` different sentences, `J` words, `D` dim, `V` words that there are,
+`K` hops, `E` embeddings.
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from saccade.attention import Dot, Soft, Weighted, Weighting, attend
+
+Tying = Literal["adjacent", "layer-wise"]
+Encoding = Literal["position", "bag"]
+_STD = 0.1  # of the first weights
+
+
+class Linear(Weighting):
+    """The scores themselves: what is left of a soft weighting without its softmax (the paper's linear start)."""
+
+    @property
+    def sums_to_one(self) -> bool:
+        return False
+
+    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+        return Weighted(scores if mask is None else scores.masked_fill(~mask, 0.0), state)
+
+
+class Recalled(NamedTuple):
+    """What a memory network answers."""
+
+    logits: Tensor  # [B, V], of each word; the first is none, and has no probability
+    weights: Tensor | None  # [B, K, S], what each hop looked at, if it was asked for; the rest is empty
+
+
+def position_weights(lengths: Tensor, longest: int, *, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
+    """The two parts of the position encoding, `[U, J]` each, zero behind the last of a sentence's J words.
+
+        l_kj = (1 - j/J) - (k/D)(1 - 2j/J)        words j from 1 to J, places k of a vector from 1 to D
+
+    It is linear in k, so a sentence is Σ_j first_j E x_j - (k/D) Σ_j second_j E x_j: two weighted sums of words.
+    """
+    place = torch.arange(1, longest + 1, device=lengths.device)  # [J]
+    part = place.to(dtype) / lengths.clamp(min=1)[:, None]  # [U, J], j/J
+    there = place <= lengths[:, None]
+    return (1 - part) * there, (1 - 2 * part) * there
+
+
+class MemoryNetwork(nn.Module):
+    """Stories and questions to logits of all words.
+
+    words     how many there are; number 0 is no word, and its vectors stay zero
+    tying     adjacent: A^(k+1) = C^k, B = A^1, W = C^K; layer-wise: one A and one C for all hops, u' = H u + o
+    encoding  position: a sentence's words are weighted by their place; bag: their sum
+    memory    sentences of a story, at most
+    empty     memories with nothing in them, m = c = 0, that a hop can look at where it finds nothing that fits; the
+              authors' own code has as many as there is room for
+    noise     in training, up to so many empty memories for each sentence are put in at random, which moves the times
+              of what lies before them (the paper's random noise)
+
+    `linear` is part of the net's state: while it is 1, no hop has a softmax. Who trains it says when that ends.
+    """
+
+    linear: Tensor
+
+    def __init__(
+        self,
+        *,
+        words: int,
+        dim: int = 50,
+        hops: int = 3,
+        tying: Tying = "adjacent",
+        encoding: Encoding = "position",
+        memory: int = 50,
+        empty: int = 1,
+        noise: float = 0.1,
+    ) -> None:
+        super().__init__()
+        self.dim, self.hops, self.tying, self.encoding = dim, hops, tying, encoding
+        self.memory, self.empty, self.noise = memory, empty, noise
+        count = hops + 1 if tying == "adjacent" else 3
+        # adjacent: A^1 = B, C^1, ..., C^K; layer-wise: A, C, B. One beside the other, so that one sum serves all.
+        self.embedding = nn.Parameter(torch.randn(words, count * dim) * _STD)
+        remembered = count if tying == "adjacent" else 2
+        times = memory + self.most_empty(memory)
+        self.times = nn.Parameter(torch.randn(times, remembered * dim) * _STD)
+        self.map = nn.Parameter(torch.randn(dim, dim) * _STD) if tying == "layer-wise" else None
+        self.output = nn.Parameter(torch.randn(words, dim) * _STD) if tying == "layer-wise" else None
+        with torch.no_grad():
+            for table in (self.embedding, self.output):
+                if table is not None:
+                    table[0] = 0.0
+        self.register_buffer("linear", torch.tensor(0))
+        self.score, self.soft, self.plain = Dot(), Soft(), Linear()
+
+    def most_empty(self, sentences: int) -> int:
+        """How many empty memories a story of so many sentences may get."""
+        return math.ceil(sentences * self.noise)
+
+    def forward(self, sentences: Tensor, stories: Tensor, questions: Tensor, *, need_weights: bool = False) -> Recalled:
+        """`sentences` `[U, J]` as numbers of words, of which the first is empty; `stories` `[B, S]` and `questions`
+        `[B]` as places in them, the most recent sentence first, 0 where a story is over.
+        """
+        encoded = self.encode(sentences)  # [U, E D]
+        there = stories != 0  # [B, S]
+        times = F.embedding(self.times_of(there), self.times)  # [B, S, E D]
+        remembered = F.embedding(stories, encoded)[..., : times.shape[-1]] + times
+        remembered = F.pad(remembered, (0, 0, 0, self.empty))
+        memories = remembered.unflatten(-1, (-1, self.dim)).unbind(-2)  # of each embedding, [B, S + empty, D]
+        weighting = self.plain if bool(self.linear) else self.soft
+        mask = F.pad(there, (0, self.empty), value=True)[:, None]  # [B, 1, S + empty]
+        first = 0 if self.tying == "adjacent" else 2 * self.dim
+        asked = F.embedding(questions, encoded)[:, None, first : first + self.dim]  # [B, 1, D]
+        looked: list[Tensor] = []
+        for hop in range(self.hops):
+            place = hop if self.tying == "adjacent" else 0
+            found = attend(
+                asked,
+                memories[place],
+                memories[place + 1],
+                score=self.score,
+                weighting=weighting,
+                mask=mask,
+                need_weights=need_weights,
+            )
+            asked = (asked if self.map is None else asked @ self.map.T) + found.context
+            if found.weights is not None:
+                looked.append(found.weights[..., : stories.shape[1]])
+        table = self.embedding[:, -self.dim :] if self.output is None else self.output
+        logits = asked[:, 0] @ table.T  # [B, V]
+        logits = logits.index_fill(1, torch.zeros(1, dtype=torch.long, device=logits.device), -torch.inf)
+        return Recalled(logits, torch.cat(looked, dim=1) if need_weights else None)
+
+    def encode(self, sentences: Tensor) -> Tensor:
+        """`[U, J]` numbers of words -> `[U, E D]`, the vectors of each sentence, one embedding after the other."""
+        there = sentences != 0
+        if self.encoding == "bag":
+            return self._sums(sentences, there.to(self.embedding.dtype))
+        first, second = position_weights(there.sum(1), sentences.shape[1], dtype=self.embedding.dtype)
+        place = torch.arange(1, self.dim + 1, device=sentences.device).to(first) / self.dim  # [D], k/D
+        place = place.repeat(self.embedding.shape[1] // self.dim)  # [E D]
+        return self._sums(sentences, first) - place * self._sums(sentences, second)
+
+    def _sums(self, sentences: Tensor, weights: Tensor) -> Tensor:
+        return F.embedding_bag(sentences, self.embedding, mode="sum", per_sample_weights=weights, padding_idx=0)
+
+    def times_of(self, there: Tensor) -> Tensor:
+        """The time of each sentence, `[B, S]`: how many come after it, and in training empty memories among them."""
+        sentences = there.shape[1]
+        times = torch.arange(sentences, device=there.device).expand_as(there)
+        most = self.most_empty(sentences)
+        if not self.training or not most:
+            return times
+        lengths = there.sum(1, keepdim=True)  # [B, 1]
+        wanted = (torch.rand_like(lengths, dtype=torch.float) * ((lengths * self.noise).ceil() + 1)).floor()  # [B, 1]
+        before = (torch.rand(len(there), most, device=there.device) * (lengths + 1)).floor()  # [B, most]
+        # the ones that are not wanted stand behind the whole story, where they move nothing
+        before = before.masked_fill(torch.arange(most, device=there.device) >= wanted, sentences)
+        return times + (before[:, None] <= times[..., None]).sum(-1)

@@ -1,0 +1,150 @@
+"""The Neural Turing Machine (Graves 2014): a controller that reads and writes a memory by attention.
+
+Letters: `B` batch, `T` steps, `N` places of the memory, `M` numbers at each, `H` heads (the `R` that read first, then
+the `W` that write), `K` offsets of a shift, `I` inputs, `O` outputs, `C` size of the controller.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from saccade.nets._kernels.turing_step import HeadSizes, Told, move_heads, understood
+
+ControllerKind = Literal["feed-forward", "lstm"]
+FirstMemory = Literal["constant", "learned", "random"]
+
+
+class MachineState(NamedTuple):
+    """All that the machine knows between two steps; it goes in and comes out."""
+
+    memory: Tensor  # [B, N, M]
+    weights: Tensor  # [B, H, N], where the heads are
+    reads: Tensor  # [B, R·M], what was read last
+    hidden: Tensor  # [B, C], of the controller
+    cell: Tensor  # [B, C], of an LSTM controller
+
+
+class TuringMachine(nn.Module):
+    """Inputs `[B, T, I]` to logits `[B, T, O]`, by way of a memory of `places` x `width`.
+
+    In each step the controller sees the input and what was read before, and tells all heads where to go; they read
+
+        r = Σ_i w_i M_i    and then write    M_i <- M_i Π_heads (1 - w_i e) + Σ_heads w_i a
+
+    Reading and writing heads alike look at the memory as it was before the step. The outputs see the controller and
+    what was read in the same step. Nothing is kept between calls.
+
+    Some likeness of the places has to be broken, or no shift is ever learnt. So the first memory is learnt, or chosen
+    by chance once and for all (`first_memory`), and the heads begin near the first place; where exactly is learnt. The
+    gates begin nearly shut: a head that goes by content before there is content to go by learns slowly.
+    """
+
+    first_memory: Tensor
+    first_hidden: Tensor
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        *,
+        places: int,
+        width: int,
+        dim: int,
+        controller: ControllerKind = "feed-forward",
+        read_heads: int = 1,
+        write_heads: int = 1,
+        shifts: int = 3,
+        first_memory: FirstMemory = "constant",
+    ) -> None:
+        super().__init__()
+        self.sizes = HeadSizes(width, read_heads, write_heads, shifts)
+        heads = read_heads + write_heads
+        seen = inputs + read_heads * width
+        self.controller = nn.LSTMCell(seen, dim) if controller == "lstm" else nn.Linear(seen, dim)
+        self.say = nn.Linear(dim, sum(self.sizes.parts()))
+        self.answer = nn.Linear(dim + read_heads * width, outputs)
+        numbers = torch.full((places, width), _CONSTANT) if first_memory == "constant" else _random(places, width)
+        if first_memory == "learned":
+            self.first_memory = nn.Parameter(numbers)
+        else:
+            self.register_buffer("first_memory", numbers)
+        near_the_first = torch.zeros(heads, places)
+        near_the_first[:, 0] = _FIRST_PLACE
+        self.first_weights = nn.Parameter(near_the_first)
+        self.first_reads = nn.Parameter(torch.zeros(read_heads * width))
+        hidden = torch.zeros(2, dim)  # of an LSTM, and its cell; a feed-forward controller has no state to begin with
+        if controller == "lstm":
+            self.first_hidden = nn.Parameter(hidden)
+        else:
+            self.register_buffer("first_hidden", hidden, persistent=False)
+        with torch.no_grad():
+            self.say.bias.split(self.sizes.parts())[_GATE].fill_(_GATE_BIAS)
+
+    def start(self, batch: int) -> MachineState:
+        """The state before the first step, for so many sequences."""
+        return MachineState(
+            self.first_memory.expand(batch, -1, -1),
+            torch.softmax(self.first_weights, dim=-1).expand(batch, -1, -1),
+            self.first_reads.expand(batch, -1),
+            self.first_hidden[0].expand(batch, -1),
+            self.first_hidden[1].expand(batch, -1),
+        )
+
+    def step(self, inputs: Tensor, state: MachineState) -> tuple[MachineState, Tensor]:
+        """One step with inputs `[B, I]`: the state after it, and what the controller said to the heads."""
+        seen = torch.cat([inputs, state.reads], dim=-1)
+        hidden, cell = state.hidden, state.cell
+        if isinstance(self.controller, nn.LSTMCell):
+            hidden, cell = self.controller(seen, (hidden, cell))
+        else:
+            hidden = torch.tanh(self.controller(seen))
+        said = self.say(hidden)
+        weights, reads, memory = move_heads(state.memory, state.weights, said, self.sizes)
+        return MachineState(memory, weights, reads.flatten(1), hidden, cell), said
+
+    def forward(
+        self,
+        inputs: Tensor,
+        state: MachineState | None = None,
+        *,
+        mask: Tensor | None = None,
+        watch: Callable[[int, MachineState, Told], MachineState | None] | None = None,
+    ) -> tuple[Tensor, MachineState]:
+        """All steps of inputs `[B, T, I]`: logits `[B, T, O]`, and the state after the last.
+
+        mask   `[B, T]`, True where there is an input; elsewhere a sequence stays as it was
+        watch  is called after each step with its number, the state and what the heads were told; what it returns, if
+               anything, takes the place of the state
+        """
+        state = self.start(len(inputs)) if state is None else state
+        seen: list[Tensor] = []
+        for number, now in enumerate(inputs.unbind(1)):
+            after, said = self.step(now, state)
+            if mask is not None:
+                after = _where(mask[:, number], after, state)
+            if watch is not None:
+                after = watch(number, after, understood(said, self.sizes)) or after
+            seen.append(torch.cat([after.hidden, after.reads], dim=-1))
+            state = after
+        # one product for the outputs of all steps
+        return self.answer(torch.stack(seen, dim=1)), state
+
+
+def _random(places: int, width: int) -> Tensor:
+    """Numbers for a first memory, each place of about length 1."""
+    return torch.randn(places, width) / width**0.5
+
+
+_CONSTANT = 1e-6  # Collier 2018
+_GATE = 2  # the gates' place among what the controller tells
+_GATE_BIAS = -2.0  # sigmoid(-2) is 0.12
+_FIRST_PLACE = 5.0  # e^5 to 1: half of the weight on the first of 128 places
+
+
+def _where(mask: Tensor, new: MachineState, old: MachineState) -> MachineState:
+    """The new state where the mask `[B]` says so, and the old one elsewhere."""
+    return MachineState(
+        *(torch.where(mask.view(-1, *[1] * (now.dim() - 1)), now, before) for now, before in zip(new, old, strict=True))
+    )

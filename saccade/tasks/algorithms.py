@@ -1,0 +1,114 @@
+"""Learning an algorithm from examples as a task of the training loop."""
+
+import hashlib
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from saccade.data import AlgorithmSettings, Cursor, Episodes, make_episodes
+from saccade.metrics import score_bits
+from saccade.models import MachineModel, MachineSettings, MemoryMachine
+from saccade.settings import Settings
+from saccade.tasks.common import count_parameters, expect_watched
+from saccade.train import Reporter, Task, TrainSettings
+
+FIGURES = ("loss", "accuracy", "longer")  # what validation gives
+
+
+class AlgorithmTrainSettings(TrainSettings):
+    """Optimisation, validation, and what is kept."""
+
+    batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
+    watch: str = "loss"
+
+
+class AlgorithmValidation(Settings):
+    """What validation looks at."""
+
+    sequences: Annotated[int, Field(ge=1, le=100_000)] = 320  # of lengths as in training
+    length: Annotated[int, Field(ge=1, le=10_000)] | None = None  # and of this one: does it know the algorithm?
+
+
+class AlgorithmRecipe(Settings):
+    """Everything that `saccade train` wants to know."""
+
+    task: Literal["algorithm"]
+    data: AlgorithmSettings
+    model: MachineModel
+    train: AlgorithmTrainSettings = AlgorithmTrainSettings()
+    validation: AlgorithmValidation = AlgorithmValidation()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        expect_watched(self.train, FIGURES if self.validation.length is not None else FIGURES[:2])
+        return self
+
+
+class AlgorithmSplits(NamedTuple):
+    """There is nothing to read: each batch is made from its number."""
+
+    settings: AlgorithmSettings
+
+    def fingerprint(self) -> str:
+        """A short text that other problems do not have."""
+        return hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:16]
+
+
+class AlgorithmTask(Task[Episodes]):
+    """Problems of one kind, a machine, and how many bits it gets right."""
+
+    unit = "sequences"
+
+    def __init__(self, recipe: AlgorithmRecipe, splits: AlgorithmSplits, run: Path, reporter: Reporter) -> None:
+        self.recipe = recipe
+        torch.manual_seed(recipe.train.seed)
+        self.machine = MemoryMachine.make(MachineSettings(model=recipe.model, data=splits.settings))
+        self.net = self.machine.net
+        data, validation = splits.settings, recipe.validation
+        rounds = math.ceil(validation.sequences / recipe.train.batch)
+        self._valid = [make_episodes(data, recipe.train.batch, seed=f"valid {number}") for number in range(rounds)]
+        self._longer = (
+            None
+            if validation.length is None
+            else make_episodes(data, recipe.train.batch, seed="longer", length=validation.length)
+        )
+        reporter.say(
+            f"{data.make}: {'{:,} to {:,}'.format(*data.channels())} numbers a step, length {data.fewest} to"
+            f" {data.most}; {count_parameters(self.net):,} parameters"
+        )
+
+    def batches(self, cursor: Cursor) -> Iterator[tuple[Episodes, Cursor]]:
+        settings, number = self.recipe.data, cursor.batch
+        while True:
+            seed = f"train {self.recipe.train.seed} {number}"
+            number += 1
+            yield make_episodes(settings, self.recipe.train.batch, seed=seed), Cursor(0, number)
+
+    def loss(self, batch: Episodes) -> tuple[Tensor, int]:
+        """The cross entropy of the bits that count, in bits; its mean is that of a sequence."""
+        logits, _ = self.machine.net(torch.from_numpy(batch.inputs))
+        counted = torch.from_numpy(batch.scored)
+        targets = torch.from_numpy(batch.targets)
+        loss = F.binary_cross_entropy_with_logits(logits[:, counted], targets[:, counted], reduction="sum")
+        return loss / math.log(2), len(batch.inputs)
+
+    def validate(self) -> dict[str, float]:
+        """Bits a sequence, and the percentage of bits that are right: as in training, and of the longer sequences."""
+        scores = [score_bits(*self.machine.answers(episodes)) for episodes in self._valid]
+        figures = {
+            "loss": float(np.mean([score.bits for score in scores])),
+            "accuracy": 100 - float(np.mean([score.wrong for score in scores])),
+        }
+        if self._longer is not None:
+            figures["longer"] = 100 - score_bits(*self.machine.answers(self._longer)).wrong
+        return figures
+
+    def save_model(self, folder: Path) -> None:
+        self.machine.save(folder)

@@ -1,0 +1,192 @@
+"""The Neural Turing Machine: a whole step against the paper's equations in numpy, and the C loop against torch."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from saccade.nets import HeadSizes, MachineState, Told, TuringMachine, move_heads
+from saccade.nets._kernels.turing_step import plain_move_heads
+from tests.attention.test_addressing import content_by_hand, sharpen_by_hand, shift_by_hand
+from tests.native import loops
+
+__all__ = ["loops"]
+
+INPUTS, OUTPUTS, PLACES, WIDTH, DIM = 3, 2, 7, 4, 5
+
+
+def machine(**changes: object) -> TuringMachine:
+    torch.manual_seed(0)
+    how: dict[str, object] = {"places": PLACES, "width": WIDTH, "dim": DIM, "first_memory": "random"}
+    net = TuringMachine(INPUTS, OUTPUTS, **(how | changes)).double()  # pyright: ignore[reportArgumentType]
+    with torch.no_grad():  # everything that begins as zeros or the same gets numbers of its own
+        for parameter in net.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    return net
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    return np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+
+
+def layer(net: torch.nn.Linear, x: np.ndarray) -> np.ndarray:
+    return net.weight.detach().numpy() @ x + net.bias.detach().numpy()
+
+
+def run_by_hand(net: TuringMachine, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One sequence `[T, I]` through a machine with a feed-forward controller: logits, and the memory at the end."""
+    reads, writes = net.sizes.read, net.sizes.write
+    memory = net.first_memory.detach().numpy().copy()
+    weights = softmax(net.first_weights.detach().numpy())
+    read = net.first_reads.detach().numpy()
+    logits: list[np.ndarray] = []
+    assert isinstance(net.controller, torch.nn.Linear)
+    for now in inputs:
+        hidden = np.tanh(layer(net.controller, np.concatenate([now, read])))
+        said = np.split(layer(net.say, hidden), np.cumsum(net.sizes.parts())[:-1])
+        keys = np.tanh(said[0]).reshape(reads + writes, -1)
+        strengths, gates = np.log1p(np.exp(said[1])), sigmoid(said[2])
+        offsets, powers = softmax(said[3].reshape(reads + writes, -1)), 1 + np.log1p(np.exp(said[4]))
+        erases, adds = sigmoid(said[5]).reshape(writes, -1), np.tanh(said[6]).reshape(writes, -1)
+        for head in range(reads + writes):
+            content = content_by_hand(keys[head], memory, strengths[head])
+            mixed = gates[head] * content + (1 - gates[head]) * weights[head]
+            weights[head] = sharpen_by_hand(shift_by_hand(mixed, offsets[head]), powers[head])
+        read = np.concatenate([sum(weights[head, i] * memory[i] for i in range(len(memory))) for head in range(reads)])
+        for head in range(writes):  # equation 3, all erasures before all additions
+            for i in range(len(memory)):
+                memory[i] = memory[i] * (1 - weights[reads + head, i] * erases[head])
+        for head in range(writes):
+            for i in range(len(memory)):
+                memory[i] = memory[i] + weights[reads + head, i] * adds[head]
+        logits.append(layer(net.answer, np.concatenate([hidden, read])))
+    return np.stack(logits), memory
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize(("reads", "writes", "shifts"), [(1, 1, 3), (2, 3, 5)])
+def test_steps_are_those_of_the_paper(reads: int, writes: int, shifts: int):
+    net = machine(read_heads=reads, write_heads=writes, shifts=shifts)
+    inputs = torch.randn(2, 4, INPUTS, dtype=torch.float64)
+    with torch.no_grad():
+        logits, state = net(inputs)
+    for row in range(2):
+        wanted, memory = run_by_hand(net, inputs[row].numpy())
+        np.testing.assert_allclose(logits[row], wanted, rtol=1e-9)
+        np.testing.assert_allclose(state.memory[row], memory, rtol=1e-9)
+
+
+def heads_and_memory(
+    sizes: HeadSizes, places: int, dtype: torch.dtype, scale: float = 1.0
+) -> tuple[Tensor, Tensor, Tensor]:
+    chance = torch.Generator().manual_seed(1)
+    heads = sizes.read + sizes.write
+    memory = torch.randn(3, places, sizes.width, generator=chance, dtype=dtype)
+    last = torch.softmax(torch.randn(3, heads, places, generator=chance, dtype=dtype), dim=-1)
+    said = scale * torch.randn(3, sum(sizes.parts()), generator=chance, dtype=dtype)
+    return memory.requires_grad_(), last.requires_grad_(), said.requires_grad_()
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("sizes", "places"),
+    [
+        (HeadSizes(20, 1, 1, 3), 128),
+        (HeadSizes(5, 2, 3, 4), 6),
+        (HeadSizes(3, 1, 2, 9), 4),  # more offsets than places
+        (HeadSizes(1, 1, 1, 1), 1),
+    ],
+)
+def test_the_loop_does_what_torch_does(sizes: HeadSizes, places: int, kind: torch.dtype):
+    tensors = heads_and_memory(sizes, places, kind)
+    found, wanted = move_heads(*tensors, sizes), plain_move_heads(*tensors, sizes)
+    relative, absolute = (1e-4, 1e-5) if kind == torch.float32 else (1e-9, 1e-12)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=relative, atol=absolute)
+    slopes = [torch.randn_like(part) for part in wanted]
+    for used in (slice(0, 3), slice(0, 1), slice(1, 2), slice(2, 3)):  # all results, or one of them alone
+        gradients = [
+            torch.autograd.grad(results[used], tensors, slopes[used], retain_graph=True, materialize_grads=True)
+            for results in (found, wanted)
+        ]
+        for one, other in zip(*gradients, strict=True):
+            torch.testing.assert_close(one, other, rtol=relative, atol=absolute)
+
+
+@pytest.mark.usefixtures("loops")
+def test_gradients_are_those_of_the_numbers():
+    sizes = HeadSizes(3, 1, 2, 3)
+    assert torch.autograd.gradcheck(
+        lambda *parts: tuple(move_heads(*parts, sizes)), heads_and_memory(sizes, 5, torch.float64)
+    )
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("scale", [30.0, 1000.0])
+def test_extreme_words_give_finite_gradients(scale: float):
+    sizes = HeadSizes(4, 1, 1, 3)
+    memory, last, said = heads_and_memory(sizes, 8, torch.float32, scale)
+    with torch.no_grad():
+        memory[:, 0] = 0
+        last[:, :, 1] = 0
+    results = move_heads(memory, last, said, sizes)
+    gradients = torch.autograd.grad([part.square().sum() for part in results], (memory, last, said))
+    assert all(torch.isfinite(part).all() for part in (*results, *gradients))
+
+
+@pytest.mark.parametrize("controller", ["feed-forward", "lstm"])
+def test_sequences_of_different_lengths_are_what_each_is_alone(controller: str):
+    net = machine(controller=controller)
+    inputs, lengths = torch.randn(3, 6, INPUTS, dtype=torch.float64), [6, 2, 4]
+    mask = torch.arange(6) < torch.tensor(lengths)[:, None]
+    with torch.no_grad():
+        logits, state = net(inputs, mask=mask)
+        for row, length in enumerate(lengths):
+            alone, after = net(inputs[row : row + 1, :length])
+            torch.testing.assert_close(logits[row, :length], alone[0])
+            for part, wanted in zip(state, after, strict=True):
+                torch.testing.assert_close(part[row], wanted[0])
+
+
+@pytest.mark.parametrize("controller", ["feed-forward", "lstm"])
+def test_a_run_may_be_cut_in_two(controller: str):
+    net = machine(controller=controller)
+    inputs = torch.randn(2, 5, INPUTS, dtype=torch.float64)
+    with torch.no_grad():
+        whole, end = net(inputs)
+        first, state = net(inputs[:, :2])
+        second, too = net(inputs[:, 2:], state)
+        again, _ = net(inputs)
+    torch.testing.assert_close(torch.cat([first, second], dim=1), whole)
+    torch.testing.assert_close(too.memory, end.memory)
+    assert (again == whole).all()  # nothing was kept
+
+
+def test_a_watcher_sees_each_step_and_may_change_it():
+    net = machine()
+    inputs = torch.randn(1, 3, INPUTS, dtype=torch.float64)
+    seen: list[int] = []
+
+    def forget(step: int, state: MachineState, told: Told) -> MachineState | None:
+        seen.append(step)
+        assert told.add.shape == (1, 1, WIDTH)
+        return state._replace(memory=torch.zeros_like(state.memory)) if step == 1 else None
+
+    with torch.no_grad():
+        plain, _ = net(inputs)
+        changed, _ = net(inputs, watch=forget)
+    assert seen == [0, 1, 2]
+    torch.testing.assert_close(changed[:, :2], plain[:, :2])
+    assert not torch.allclose(changed[:, 2], plain[:, 2])
+
+
+def test_first_memories():
+    assert machine(first_memory="learned").first_memory.requires_grad
+    assert not machine(first_memory="random").first_memory.requires_grad
+    torch.manual_seed(0)
+    constant = TuringMachine(INPUTS, OUTPUTS, places=3, width=2, dim=4, first_memory="constant").first_memory
+    assert (constant == 1e-6).all()
