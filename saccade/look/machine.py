@@ -31,7 +31,8 @@ _LINES = ("g", "β", "γ", "shift")
 def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Figure":
     """Inputs and outputs, adds and reads, write and read weightings; below them g, β, γ and the mean shift.
 
-    Several heads of a kind stand side by side. Only the places that some head ever looked at are shown.
+    Several heads of a kind stand side by side. Only the places that some head ever looked at are shown; as the memory
+    is a ring, they may go on with the first after the last.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
 
@@ -41,7 +42,7 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
     figure = Figure(figsize=(min(30.0, 2 * across * wide), 10.0), layout="constrained")
     sides: Any = figure.subfigures(1, 2)
     left, right = sides
-    places = _used(trace.weights)
+    places = used_places(trace.weights)
     for side, top, middle, bottom, names in (
         (left, trace.inputs, trace.adds, trace.write_weights, ("inputs", "adds", "write weightings")),
         (right, trace.outputs, trace.reads, trace.read_weights, ("outputs", "reads", "read weightings")),
@@ -51,8 +52,8 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
         for axes, of_head, name in _side_by_side(second, middle, names[1]):
             _panel(axes, of_head.T, name, lowest=-1, phases=phases)
         for axes, of_head, name in _side_by_side(third, bottom[:, :, places], names[2]):
-            _panel(axes, of_head.T, name, lowest=0, phases=phases, first=int(places.start))
-            axes.set_ylabel("place", fontsize=8)
+            _panel(axes, of_head.T, name, lowest=0, phases=phases)
+            _name_places(axes, places)
         writes = side is left
         chosen = range(len(trace.reads), heads) if writes else range(len(trace.reads))
         for axes, head in zip(_row(fourth, len(chosen)), chosen, strict=True):
@@ -81,7 +82,7 @@ def steps_of(trace: "Trace", phases: Phases = ()) -> list[str]:
         if step in starts:
             lines.append(f"{starts[step]}:")
         found = [(int(row.argmax()), float(row.max())) for row in trace.weights[:, step]]
-        places = "".join(f"  {place:>4} ({weight:.2f})"[:12].rjust(12) for place, weight in found)
+        places = "".join(f"  {f'{place} ({weight:.2f})':>10}" for place, weight in found)
         into, out = _bits(trace.inputs[step]), _bits(trace.outputs[step])
         lines.append(f"{step:>4}  {into:<{width[0]}}  {out:<{width[1]}}{places}")
     return lines
@@ -91,12 +92,21 @@ def _bits(numbers: NDArray[np.float32]) -> str:
     return "".join("1" if number > 0.5 else "0" if number > -0.5 else "-" for number in numbers)
 
 
-def _used(weights: NDArray[np.float32], least: float = 0.05) -> slice:
-    """From the first to the last place that some head ever gave some weight, and one to each side."""
-    where = np.flatnonzero((weights > least).any(axis=(0, 1)))
-    if not len(where):
-        return slice(0, weights.shape[2])
-    return slice(max(0, int(where[0]) - 1), min(weights.shape[2], int(where[-1]) + 2))
+def used_places(weights: NDArray[np.float32], *, least: float = 0.05) -> list[int]:
+    """Where the heads `[H, T, N]` ever were, with what lies between: all of the ring but its longest empty stretch.
+
+    One place to each side of it belongs to the picture.
+    """
+    count = weights.shape[2]
+    where = np.flatnonzero((weights > least).any(axis=(0, 1))).tolist()
+    if not where:
+        return list(range(count))
+    gaps = [((after - before - 1) % count, after) for before, after in zip([where[-1], *where], where, strict=False)]
+    longest, first = max(gaps) if len(where) > 1 else (count - 1, where[0])
+    if longest <= 2:
+        return list(range(count))
+    shown = count - longest + 2
+    return [(first - 1 + number) % count for number in range(shown)]
 
 
 def _row(side: Any, count: int) -> "list[Axes]":
@@ -108,10 +118,10 @@ def _side_by_side(side: Any, of_heads: NDArray[np.float32], name: str) -> "list[
     return list(zip(_row(side, len(of_heads)), of_heads, names, strict=True))
 
 
-def _panel(
-    axes: "Axes", numbers: NDArray[np.float32], name: str, *, lowest: float, phases: Phases, first: int = 0
-) -> None:
-    """Numbers `[down, time]`; the rows are counted from `first`."""
+def _panel(axes: "Axes", numbers: NDArray[np.float32], name: str, *, lowest: float, phases: Phases) -> None:
+    """Numbers `[down, time]`."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
     down, time = numbers.shape
     axes.imshow(
         numbers,
@@ -120,11 +130,19 @@ def _panel(
         vmax=1,
         aspect="auto",
         interpolation="nearest",
-        extent=(0, time, first + down, first),
+        extent=(0, time, down, 0),
     )
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     axes.set_title(name, fontsize=9)
     axes.tick_params(labelsize=7)
     _mark(axes, phases)
+
+
+def _name_places(axes: "Axes", places: list[int]) -> None:
+    """A label for some of the places, whose numbers may begin anew after the last."""
+    step = max(1, round(len(places) / 12))
+    axes.set_yticks([row + 0.5 for row in range(0, len(places), step)], [str(place) for place in places[::step]])
+    axes.set_ylabel("place", fontsize=8)
 
 
 def _curves(axes: "Axes", trace: "Trace", head: int, phases: Phases) -> None:

@@ -34,6 +34,7 @@ class MemorySettings(Settings):
     memory: Annotated[int, Field(ge=1, le=10_000)] = 50  # the most recent so many sentences of a story
     empty: Annotated[int, Field(ge=0, le=10_000)] = 1  # memories with nothing in them, for hops that find nothing
     noise: Share = 0.1  # in training, so many empty memories for each sentence, at most
+    dropout: Share = 0.0  # of the sentences' vectors
 
 
 class AnswererSettings(Settings):
@@ -74,6 +75,7 @@ class Answerer:
             memory=model.memory,
             empty=model.empty,
             noise=model.noise,
+            dropout=model.dropout,
         )
         return cls(net, words, settings)
 

@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import Dot, Soft, Weighted, Weighting, attend
+from saccade.nets.dropout import Dropout
 
 Tying = Literal["adjacent", "layer-wise"]
 Encoding = Literal["position", "bag"]
@@ -68,6 +69,7 @@ class MemoryNetwork(nn.Module):
               authors' own code has as many as there is room for
     noise     in training, up to so many empty memories for each sentence are put in at random, which moves the times
               of what lies before them (the paper's random noise)
+    dropout   of the sentences' vectors, which the paper has not; each different sentence of a batch has a mask
 
     `linear` is part of the net's state: while it is 1, no hop has a softmax. Who trains it says when that ends.
     """
@@ -85,6 +87,7 @@ class MemoryNetwork(nn.Module):
         memory: int = 50,
         empty: int = 1,
         noise: float = 0.1,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.dim, self.hops, self.tying, self.encoding = dim, hops, tying, encoding
@@ -103,6 +106,7 @@ class MemoryNetwork(nn.Module):
                     table[0] = 0.0
         self.register_buffer("linear", torch.tensor(0))
         self.score, self.soft, self.plain = Dot(), Soft(), Linear()
+        self.dropout = Dropout(dropout)
 
     def most_empty(self, sentences: int) -> int:
         """How many empty memories a story of so many sentences may get."""
@@ -112,7 +116,7 @@ class MemoryNetwork(nn.Module):
         """`sentences` `[U, J]` as numbers of words, of which the first is empty; `stories` `[B, S]` and `questions`
         `[B]` as places in them, the most recent sentence first, 0 where a story is over.
         """
-        encoded = self.encode(sentences)  # [U, E D]
+        encoded = self.dropout(self.encode(sentences))  # [U, E D]
         there = stories != 0  # [B, S]
         times = F.embedding(self.times_of(there), self.times)  # [B, S, E D]
         remembered = F.embedding(stories, encoded)[..., : times.shape[-1]] + times

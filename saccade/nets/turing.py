@@ -39,6 +39,10 @@ class TuringMachine(nn.Module):
     Some likeness of the places has to be broken, or no shift is ever learnt. So the first memory is learnt, or chosen
     by chance once and for all (`first_memory`), and the heads begin near the first place; where exactly is learnt. The
     gates begin nearly shut: a head that goes by content before there is content to go by learns slowly.
+
+    While the shift of a head is not decided yet, sharpening makes more of every small change, and does so again in
+    each step: gradients grow a thousandfold over a sequence, and one such step undoes hundreds. `step_clip` cuts them
+    where they grow, from each step to the one before; a sequence's loss should be a sum over its steps.
     """
 
     first_memory: Tensor
@@ -56,10 +60,11 @@ class TuringMachine(nn.Module):
         read_heads: int = 1,
         write_heads: int = 1,
         shifts: int = 3,
-        first_memory: FirstMemory = "constant",
+        first_memory: FirstMemory = "learned",
+        step_clip: float | None = None,
     ) -> None:
         super().__init__()
-        self.sizes = HeadSizes(width, read_heads, write_heads, shifts)
+        self.sizes = HeadSizes(width, read_heads, write_heads, shifts, step_clip or 0.0)
         heads = read_heads + write_heads
         seen = inputs + read_heads * width
         self.controller = nn.LSTMCell(seen, dim) if controller == "lstm" else nn.Linear(seen, dim)

@@ -198,3 +198,13 @@ def test_the_linear_start_is_part_of_the_state() -> None:
     weighted = Linear()(scores, mask=torch.tensor([True, True, False]), query=scores)
     assert weighted.weights.tolist() == [[[1.0, -2.0, 0.0]]]
     assert not Linear().sums_to_one
+
+
+def test_dropout_is_for_training_alone() -> None:
+    torch.manual_seed(1)
+    net = MemoryNetwork(words=WORDS, dim=DIM, memory=MEMORY, noise=0.0, dropout=0.5)
+    with torch.no_grad():
+        first, second = (net.train()(SENTENCES, STORIES, QUESTIONS).logits for _ in range(2))
+        assert not torch.allclose(first[:, 1:], second[:, 1:])
+        first, second = (net.eval()(SENTENCES, STORIES, QUESTIONS).logits for _ in range(2))
+        assert torch.equal(first, second)

@@ -99,6 +99,7 @@ def heads_and_memory(
         (HeadSizes(5, 2, 3, 4), 6),
         (HeadSizes(3, 1, 2, 9), 4),  # more offsets than places
         (HeadSizes(1, 1, 1, 1), 1),
+        (HeadSizes(5, 1, 2, 3, 0.1), 6),  # gradients are cut
     ],
 )
 def test_the_loop_does_what_torch_does(sizes: HeadSizes, places: int, kind: torch.dtype):
@@ -120,9 +121,23 @@ def test_the_loop_does_what_torch_does(sizes: HeadSizes, places: int, kind: torc
 @pytest.mark.usefixtures("loops")
 def test_gradients_are_those_of_the_numbers():
     sizes = HeadSizes(3, 1, 2, 3)
-    assert torch.autograd.gradcheck(
-        lambda *parts: tuple(move_heads(*parts, sizes)), heads_and_memory(sizes, 5, torch.float64)
-    )
+    tensors = heads_and_memory(sizes, 5, torch.float64)
+    assert torch.autograd.gradcheck(lambda a, b, c: tuple(move_heads(a, b, c, sizes)), tensors)
+
+
+@pytest.mark.usefixtures("loops")
+def test_gradients_are_cut_from_step_to_step() -> None:
+    free, cut = HeadSizes(3, 1, 1, 3), HeadSizes(3, 1, 1, 3, 0.2)
+    tensors = heads_and_memory(free, 5, torch.float64)
+    slopes = [50 * torch.randn_like(part) for part in move_heads(*tensors, free)]
+    whole, short = (torch.autograd.grad(move_heads(*tensors, sizes), tensors, slopes) for sizes in (free, cut))
+    for one, other in zip(whole[:2], short[:2], strict=True):  # those of memory and last weights
+        assert (one.flatten(1).norm(dim=1) > 0.2).all()
+        torch.testing.assert_close(other.flatten(1).norm(dim=1), torch.full((3,), 0.2, dtype=torch.float64))
+        torch.testing.assert_close(
+            other / other.norm(dim=(1, 2), keepdim=True), one / one.norm(dim=(1, 2), keepdim=True)
+        )
+    torch.testing.assert_close(short[2], whole[2])  # what the controller said stays as it was
 
 
 @pytest.mark.usefixtures("loops")

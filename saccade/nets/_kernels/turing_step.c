@@ -75,7 +75,7 @@ static void softmax_backward(const REAL *restrict p, const REAL *restrict gradie
         out[i] = p[i] * (gradient[i] - mean);
 }
 
-static inline REAL dot(const REAL *restrict a, const REAL *restrict b, int64_t count)
+static inline REAL dot(const REAL *a, const REAL *b, int64_t count)
 {
     REAL sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -97,6 +97,17 @@ static void add_moved(REAL *restrict to, const REAL *restrict from, REAL scale, 
     by = (by % count + count) % count;
     add_scaled(to + by, from, scale, count - by);
     add_scaled(to, from + count - by, scale, by);
+}
+
+/* Not longer than the limit, if there is one. */
+static void cut(REAL *x, int64_t count, REAL limit)
+{
+    const REAL squares = limit > 0 ? dot(x, x, count) : 0;
+    if (squares <= limit * limit)
+        return;
+    const REAL scale = limit / ROOT(squares);
+    for (int64_t i = 0; i < count; i++)
+        x[i] *= scale;
 }
 
 /* What a row of told says, within its bounds; and one over the norm of each key and each place. */
@@ -187,13 +198,14 @@ void turing_forward(const REAL *restrict all_memory, const REAL *restrict all_la
 
 /*
  * The gradients of memory, last weights and told, from those of weights, reads and the next memory, any of which may be
- * missing (NULL). The chain rule, from the last line of turing_forward to its first.
+ * missing (NULL). The chain rule, from the last line of turing_forward to its first. With a limit above 0, what goes to
+ * the step before is cut to it: the gradient of a sequence's weights, and that of its memory.
  */
 void turing_backward(const REAL *restrict all_memory, const REAL *restrict all_last, const REAL *restrict all_told,
                      const REAL *restrict all_weights, const REAL *restrict all_kept, const REAL *restrict from_weights,
                      const REAL *restrict from_reads, const REAL *restrict from_next, REAL *restrict to_memory,
                      REAL *restrict to_last, REAL *restrict to_told, int64_t B, int64_t N, int64_t M, int64_t R,
-                     int64_t W, int64_t K, int threads)
+                     int64_t W, int64_t K, double limit, int threads)
 {
     const Sizes z = sizes_of(N, M, R, W, K);
 #pragma omp parallel for num_threads(threads) schedule(static) if (B > 1)
@@ -293,6 +305,9 @@ void turing_backward(const REAL *restrict all_memory, const REAL *restrict all_l
             if (key_scale[h] * TINY < 1)
                 add_scaled(to_bound + h * M, key, -along_key * key_scale[h] * key_scale[h], M);
         }
+
+        cut(g_memory, N * M, (REAL)limit);
+        cut(to_last + b * z.H * N, z.H * N, (REAL)limit);
 
         /* through the bounds */
         REAL *out = to_told + b * z.P;

@@ -23,12 +23,13 @@ SOURCE = Path(__file__).with_name("turing_step.c")
 
 
 class HeadSizes(NamedTuple):
-    """How many heads, and of what size."""
+    """How many heads, of what size, and how much of a gradient goes back through them."""
 
     width: int  # M
     read: int  # R
     write: int  # W
     shifts: int  # K
+    limit: float = 0.0  # a sequence's gradient is cut to this norm from step to step, if it is above 0
 
     def parts(self) -> list[int]:
         """How a row of what the controller says is cut: key, strength, gate, offsets, power; erase, add."""
@@ -63,6 +64,7 @@ def move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> 
 def plain_move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
     """The same by torch's operations, which read like the formulas: what the loop is held to."""
     told = understood(said, sizes)
+    memory, last = (part if sizes.limit == 0 else _Cut.apply(part, sizes.limit) for part in (memory, last))
     weights = address(memory, last, told.where)
     reads = weights[:, : sizes.read] @ memory
     return Moved(weights, reads, write(memory, weights[:, sizes.read :], told.erase, told.add))
@@ -93,6 +95,21 @@ def write(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor
     return memory * kept + weights.transpose(1, 2) @ add
 
 
+class _Cut(Function):
+    """The same forward; backward, the gradient of each sequence is cut to a norm."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, limit: float) -> Tensor:
+        ctx.limit = limit
+        return x.view_as(x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        norms = grad.flatten(1).norm(dim=1)
+        return grad * (ctx.limit / norms.clamp_min(ctx.limit))[:, None, None], None
+
+
 class _Step(Function):
     @staticmethod
     def forward(
@@ -115,12 +132,13 @@ class _Step(Function):
         memory, last, said, weights, kept = ctx.saved_tensors
         results = torch.empty_like(memory), torch.empty_like(last), torch.empty_like(said)
         gradients = (None if one is None else one.contiguous() for one in (of_weights, of_reads, of_memory))
-        _call("turing_backward", (memory, last, said, weights, kept, *gradients, *results), memory, ctx.sizes)
+        tensors = (memory, last, said, weights, kept, *gradients, *results)
+        _call("turing_backward", tensors, memory, ctx.sizes, ctx.sizes.limit)
         return *results, None
 
 
-def _call(name: str, tensors: tuple[Tensor | None, ...], memory: Tensor, sizes: HeadSizes) -> None:
+def _call(name: str, tensors: tuple[Tensor | None, ...], memory: Tensor, sizes: HeadSizes, *numbers: float) -> None:
     library = library_for(memory, SOURCE)
     assert library is not None
     batch, places, width = memory.shape
-    call(getattr(library, name), tensors, batch, places, width, sizes.read, sizes.write, sizes.shifts)
+    call(getattr(library, name), tensors, batch, places, width, sizes.read, sizes.write, sizes.shifts, *numbers)
