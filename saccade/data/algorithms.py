@@ -66,16 +66,24 @@ class Episodes(NamedTuple):
 
 
 def make_episodes(
-    settings: AlgorithmSettings, count: int, *, seed: int | str, length: int | None = None, repeats: int | None = None
+    settings: AlgorithmSettings,
+    count: int,
+    *,
+    seed: int | str,
+    length: int | None = None,
+    repeats: int | None = None,
+    share: float = 1.0,
 ) -> Episodes:
     """So many problems, the same for the same seed.
 
     Their length, which one batch has in common, is drawn from what the settings allow, if it is not given; and so is
-    the number of repeats.
+    the number of repeats. With a `share` below 1, both are drawn from the shortest so many lengths.
     """
     chance = np.random.default_rng(list(f"{settings.make} {settings.seed} {seed}".encode()))
-    drawn = int(chance.integers(settings.fewest, settings.most + 1))
-    again = int(chance.integers(1, settings.repeats + 1))
+    drawn = int(
+        chance.integers(settings.fewest, settings.fewest + round(share * (settings.most - settings.fewest)) + 1)
+    )
+    again = int(chance.integers(1, 1 + round(share * (settings.repeats - 1)) + 1))
     return _MAKERS[settings.make](
         settings, count, drawn if length is None else length, again if repeats is None else repeats, chance
     )

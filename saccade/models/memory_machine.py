@@ -35,8 +35,8 @@ class NtmSettings(Settings):
     read_heads: Heads = 1
     write_heads: Heads = 1
     shifts: Annotated[int, Field(ge=1, le=1001)] = 3  # places that a head may move to: one back, stay, one on
-    first_memory: FirstMemory = "learned"
-    step_clip: Annotated[float, Field(gt=0)] | None = 5.0  # gradients are cut to this from step to step
+    first_memory: FirstMemory = "random"
+    step_clip: Annotated[float, Field(gt=0)] | None = 16.0  # gradients are cut to this from step to step
 
 
 class BaselineSettings(Settings):

@@ -60,7 +60,7 @@ class TuringMachine(nn.Module):
         read_heads: int = 1,
         write_heads: int = 1,
         shifts: int = 3,
-        first_memory: FirstMemory = "learned",
+        first_memory: FirstMemory = "random",
         step_clip: float | None = None,
     ) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ def _random(places: int, width: int) -> Tensor:
 _CONSTANT = 1e-6  # Collier 2018
 _GATE = 2  # the gates' place among what the controller tells
 _GATE_BIAS = -2.0  # sigmoid(-2) is 0.12
-_FIRST_PLACE = 5.0  # e^5 to 1: half of the weight on the first of 128 places
+_FIRST_PLACE = 10.0  # e^10 to 1: nearly all of the weight, and no doubt where the first vector goes
 
 
 def _where(mask: Tensor, new: MachineState, old: MachineState) -> MachineState:

@@ -26,6 +26,7 @@ class AlgorithmTrainSettings(TrainSettings):
     """Optimisation, validation, and what is kept."""
 
     batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
+    grow: Annotated[int, Field(ge=0)] = 0  # steps in which the longest length grows from data.fewest to data.most
     watch: str = "loss"
 
 
@@ -85,11 +86,12 @@ class AlgorithmTask(Task[Episodes]):
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[Episodes, Cursor]]:
-        settings, number = self.recipe.data, cursor.batch
+        data, train, number = self.recipe.data, self.recipe.train, cursor.batch
         while True:
-            seed = f"train {self.recipe.train.seed} {number}"
+            seed = f"train {train.seed} {number}"
             number += 1
-            yield make_episodes(settings, self.recipe.train.batch, seed=seed), Cursor(0, number)
+            share = min(1.0, number / train.grow) if train.grow else 1.0
+            yield make_episodes(data, train.batch, seed=seed, share=share), Cursor(0, number)
 
     def loss(self, batch: Episodes) -> tuple[Tensor, int]:
         """The cross entropy of the bits that count, in bits; its mean is that of a sequence."""

@@ -1,10 +1,12 @@
 """Algorithms learnt from examples, as a task of the loop."""
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from saccade.data import Cursor
 from saccade.errors import InputError
 from saccade.settings import check_settings
 from saccade.tasks import AlgorithmRecipe, load_data
@@ -48,3 +50,14 @@ def test_a_training_that_was_cut_goes_on_as_if_it_had_not_been(tmp_path: Path):
 def test_watching_what_is_not_measured_is_refused():
     with pytest.raises(InputError, match="bleu"):
         recipe_of(watch="bleu")
+
+
+def test_the_longest_length_grows(tmp_path: Path):
+    recipe = recipe_of(grow=100)
+    recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"most": 11})})
+    stream = load_data(recipe).task(tmp_path, Silent()).batches(Cursor())
+    lengths = [episodes.length for episodes, _ in islice(stream, 300)]
+    assert max(lengths[:10]) <= 2
+    assert max(lengths[:50]) <= 6
+    assert max(lengths[100:]) == 11
+    assert min(lengths[100:]) == 1
