@@ -36,7 +36,7 @@ class NtmSettings(Settings):
     write_heads: Heads = 1
     shifts: Annotated[int, Field(ge=1, le=1001)] = 3  # places that a head may move to: one back, stay, one on
     first_memory: FirstMemory = "random"
-    step_clip: Annotated[float, Field(gt=0)] | None = 16.0  # gradients are cut to this from step to step
+    step_clip: Annotated[float, Field(gt=0)] | None = None  # gradients are cut to this from step to step
 
 
 class BaselineSettings(Settings):

@@ -41,8 +41,9 @@ class TuringMachine(nn.Module):
     gates begin nearly shut: a head that goes by content before there is content to go by learns slowly.
 
     While the shift of a head is not decided yet, sharpening makes more of every small change, and does so again in
-    each step: gradients grow a thousandfold over a sequence, and one such step undoes hundreds. `step_clip` cuts them
-    where they grow, from each step to the one before; a sequence's loss should be a sum over its steps.
+    each step, so that gradients may grow a thousandfold over a sequence. `step_clip` cuts them where they grow, from
+    each step to the one before. Training is calmer for it, but the rare sequences that go wrong are then hard to learn
+    from; lengths that grow in the course of training did more good.
     """
 
     first_memory: Tensor
