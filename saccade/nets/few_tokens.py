@@ -8,15 +8,13 @@ Letters: `N` sentences, `S` tokens of each, `D` dim, `L` layers, `H` heads.
 """
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from saccade.native import call, library_for
 from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
-
-MadeT = TypeVar("MadeT")
 
 # Up to so many tokens, padding among them. With more, torch's matrix products make up for the many calls.
 FEW_TOKENS = 48
@@ -49,7 +47,7 @@ def gather_encoder(layers: tuple[EncoderWeights, ...], *, pre_norm: bool, heads:
     return EncoderStack(layers, pre_norm, heads, scale, torch.tensor(places))
 
 
-def encode_few(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
+def encode_few(x: Tensor, mask: Tensor, gather: Callable[[], EncoderStack]) -> Tensor | None:
     """`[N, S, D]` through all layers, where `mask` `[N, 1, S]` says which tokens are real.
 
     None where there is no loop for it, or where there are so many tokens that torch's operations are faster.
@@ -58,6 +56,8 @@ def encode_few(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
     library = library_for(x, SOURCE) if x.dtype == torch.float32 and sentences * items <= FEW_TOKENS else None
     if library is None:
         return None
+    # Anew for each call: a fused optimizer changes weights without a trace, so copies of them cannot be kept safely.
+    stack = gather()
     inner = len(stack.layers[0].inner.weight)
     x = x.clone(memory_format=torch.contiguous_format)
     room = x.new_empty(sentences * items * (3 * dim + max(inner, 3 * dim) + items))
@@ -69,21 +69,3 @@ def encode_few(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
         stack.layers[0].own_norm.eps,
     )
     return x
-
-
-class Kept(Generic[MadeT]):
-    """Something that is made of a module's parameters, and made anew when one of them has changed or moved."""
-
-    def __init__(self) -> None:
-        self._of: list[tuple[int, int, int]] = []
-        self._made: MadeT | None = None
-
-    def get(self, module: nn.Module, make: Callable[[], MadeT]) -> MadeT:
-        of = [
-            (id(one), one.data_ptr(), -1 if one.is_inference() else one._version)  # noqa: SLF001 - torch has no other name for it
-            for one in module.parameters()
-        ]
-        if self._made is None or of != self._of:
-            with torch.inference_mode(mode=False), torch.no_grad():  # it may be used outside of that mode next time
-                self._of, self._made = of, make()
-        return self._made

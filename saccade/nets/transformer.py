@@ -22,11 +22,9 @@ from saccade.attention import (
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
-from saccade.nets.few_tokens import EncoderStack, EncoderWeights, Kept, encode_few, gather_encoder
+from saccade.nets.few_tokens import EncoderStack, EncoderWeights, encode_few, gather_encoder
 from saccade.nets.transformer_steps import (
     LayerWeights,
-    Matrix,
-    StackWeights,
     StepState,
     can_step,
     gather,
@@ -161,7 +159,6 @@ class TransformerEncoder(nn.Module):
         self.shape = shape
         self.tokens = TokensInPlace(embedding, shape, longest=longest)
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(layers))
-        self._kept = Kept[EncoderStack]()
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
 
     def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
@@ -169,7 +166,7 @@ class TransformerEncoder(nn.Module):
         x = self.tokens(source)
         weights: list[Tensor] = []
         if not need_weights and self._goes_the_short_way():
-            short = encode_few(x, mask, self._kept.get(self, self._stack))
+            short = encode_few(x, mask, self._stack)
             if short is not None:
                 return Encoded(self.norm(short), mask)
         for layer in self.layers:
@@ -265,7 +262,6 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
         self.output = nn.Linear(shape.dim, embedding.num_embeddings, bias=False)
         nn.init.normal_(self.output.weight, std=shape.dim**-0.5)
-        self._kept = Kept[tuple[StackWeights, Matrix]]()
 
     def start(self, encoded: Encoded, *, copies: int = 1) -> TransformerState | StepState:
         if self._goes_the_short_way():
@@ -320,10 +316,6 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         return not self.training and not torch.is_grad_enabled() and all(map(can_step, attentions))
 
     def _start_steps(self, encoded: Encoded, copies: int) -> StepState:
-        weights, keys_and_values = self._kept.get(self, self._stack)
-        return start_steps(weights, keys_and_values, encoded, heads=self.shape.heads, copies=copies)
-
-    def _stack(self) -> tuple[StackWeights, Matrix]:
         layers, pre_norm = self._layers(), self.shape.norm == "pre"
         keys_and_values = (
             projection
@@ -331,7 +323,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
             for projection in (layer.cross_attention.key_projection, layer.cross_attention.value_projection)
         )
         weights = gather(tuple(layer.weights() for layer in layers), pre_norm=pre_norm, scale=self.shape.score_scale)
-        return weights, stack(*keys_and_values)
+        return start_steps(weights, stack(*keys_and_values), encoded, heads=self.shape.heads, copies=copies)
 
     def _layers(self) -> list[DecoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]
