@@ -35,10 +35,8 @@ def add_captioned_arguments(parser: argparse.ArgumentParser) -> None:
 
 def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
     """Caption each image freely, score, and print the figures."""
-    if chosen.images is None or chosen.captions is None or chosen.source or chosen.reference or chosen.table:
+    if chosen.images is None or chosen.captions is None:
         raise InputError(f"{chosen.model} captions images; wanted --images DIR and --captions FILE")
-    if chosen.by_length is not None:
-        raise InputError("--by-length: wanted only with a translator; images have no length")
     known = _chosen(read_captions(chosen.captions), chosen.only)
     how = Search(**search_of(chosen))
     outputs: list[str] = []

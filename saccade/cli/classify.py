@@ -63,7 +63,7 @@ def _draw(figure: Path, path: Path, found: Classified, classifier: Classifier) -
 
 def evaluate_classes(chosen: argparse.Namespace, classifier: Classifier) -> None:
     """How often the classifier is right, in all and for each class."""
-    if chosen.images is None or chosen.captions or chosen.source or chosen.reference or chosen.table:
+    if chosen.images is None:
         raise InputError(f"{chosen.model} classifies images; wanted --images DIR, with a folder for each class")
     labelled, bad = read_labelled(chosen.images, side=classifier.settings.model.image_side)
     for line in bad:

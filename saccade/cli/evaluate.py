@@ -4,8 +4,9 @@ ROUGE-L and CIDEr.
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import Progress
@@ -22,7 +23,7 @@ from saccade.cli.translate import add_search_arguments, search_of
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import LengthScores, Score, score_by_length, score_translations
-from saccade.models import Answerer, Captioner, Classifier, LineReader, MemoryMachine, Pointer, Translator, load
+from saccade.models import Answerer, Captioner, Classifier, LineReader, MemoryMachine, Model, Pointer, Translator, load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,28 +51,16 @@ def run(chosen: argparse.Namespace) -> None:
     """Find out what the model does, and evaluate that."""
     speak_utf8()
     model = load(chosen.model)
-    if isinstance(model, Pointer):
-        evaluate_orders(chosen, model)
-    elif chosen.inputs is not None or chosen.problems is not None:
-        raise InputError(f"{chosen.model} does not point at inputs; --inputs and --problems are for models that do")
-    elif isinstance(model, Captioner):
-        evaluate_captions(chosen, model)
-    elif isinstance(model, Classifier):
-        evaluate_classes(chosen, model)
-    elif isinstance(model, LineReader):
-        evaluate_lines(chosen, model)
-    elif isinstance(model, MemoryMachine):
-        evaluate_machine(chosen, model)
-    elif isinstance(model, Answerer):
-        evaluate_stories(chosen, model)
-    else:
-        evaluate_translations(chosen, model)
+    way = _WAYS[type(model)]
+    options = {name for one in _WAYS.values() for name in one.options}
+    for name in sorted(options - set(way.options)):
+        if getattr(chosen, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')}: {chosen.model} {way.does}; wanted {way.wanted}")
+    way.evaluate(chosen, model)
 
 
 def evaluate_translations(chosen: argparse.Namespace, translator: Translator) -> None:
     """Translate, score, and print each figure with its signature."""
-    if chosen.images is not None or chosen.captions is not None:
-        raise InputError(f"{chosen.model} translates; wanted --source and --reference, not --images and --captions")
     if chosen.by_length is not None and chosen.by_length < 1:
         raise InputError(f"--by-length: found {chosen.by_length}, wanted at least 1")
     pairs = read_pairs(chosen, second="reference")
@@ -113,3 +102,35 @@ def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthSc
     for fewest, most, sentences_here, found in lengths:
         figures = "  ".join(f"{name} {score.value:6.2f}" for name, score in found.items())
         print(f"{fewest:>3} to {most:>3} words: {sentences_here:>5} sentences  {figures}")
+
+
+class _Way(NamedTuple):
+    """How models of one kind are evaluated: by what function, on which options, and both in words."""
+
+    evaluate: Callable[[argparse.Namespace, Any], None]
+    does: str
+    wanted: str
+    options: tuple[str, ...]  # those that not all kinds take
+
+
+_WAYS: dict[type[Model], _Way] = {
+    Translator: _Way(
+        evaluate_translations,
+        "translates",
+        "--source and --reference, or --table",
+        ("source", "reference", "table", "by_length", "output"),
+    ),
+    Captioner: _Way(
+        evaluate_captions,
+        "captions images",
+        "--images DIR and --captions FILE",
+        ("images", "captions", "only", "output"),
+    ),
+    Classifier: _Way(evaluate_classes, "classifies images", "--images DIR, with a folder for each class", ("images",)),
+    LineReader: _Way(evaluate_lines, "reads lines", "--images DIR and --captions FILE", ("images", "captions")),
+    Pointer: _Way(
+        evaluate_orders, "points at inputs", "--inputs FILE, or --problems N and --seed N", ("inputs", "problems")
+    ),
+    MemoryMachine: _Way(evaluate_machine, "learnt an algorithm", "--lengths N,N", ("lengths", "sequences")),
+    Answerer: _Way(evaluate_stories, "answers questions", "--stories PATH", ("stories",)),
+}

@@ -100,9 +100,6 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
 
 def evaluate_orders(chosen: argparse.Namespace, pointer: Pointer) -> None:
     """How many problems are solved without a mistake, in all and by their size."""
-    foreign = (chosen.images, chosen.captions, chosen.source, chosen.reference, chosen.table, chosen.by_length)
-    if any(option is not None for option in foreign):
-        raise InputError(f"{chosen.model} points at inputs; wanted --inputs FILE, or --problems N and --seed N")
     settings = pointer.settings
     problems = _problems(chosen, pointer)
     found: list[list[int]] = []

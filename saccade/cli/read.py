@@ -67,7 +67,7 @@ def _panel(path: Path, folder: Path, line: ReadLine, reader: LineReader) -> Pane
 
 def evaluate_lines(chosen: argparse.Namespace, reader: LineReader) -> None:
     """How many lines are read without a mistake, and how many letters are wrong for each that there is."""
-    if chosen.images is None or chosen.captions is None or chosen.source or chosen.reference or chosen.table:
+    if chosen.images is None or chosen.captions is None:
         raise InputError(f"{chosen.model} reads lines; wanted --images DIR and --captions FILE, the texts")
     right, wrong, letters, lines = 0, 0, 0, 0
     for one in read_captions(chosen.captions):

@@ -62,6 +62,9 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
         (["look", "lstm"], "no memory to look into"),
         (["evaluate", "copy", "--lengths", "2,x"], "wanted lengths such as"),
         (["evaluate", "copy", "--lengths", "0"], "wanted 1 to"),
+        (["evaluate", "copy", "--stories", "here"], "--stories: "),
+        (["evaluate", "copy", "--problems", "3"], "--problems: "),
+        (["evaluate", "copy", "--source", "here"], "learnt an algorithm; wanted --lengths"),
         (["translate", "copy", "file"], "saccade look"),
     ],
 )

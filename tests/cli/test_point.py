@@ -124,13 +124,6 @@ def test_bad_input_gets_one_line(models: Path, tmp_path: Path, capsys: pytest.Ca
         assert says in refused(capsys, *arguments)
 
 
-def test_other_models_have_no_problems_to_solve(
-    models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("saccade.cli.evaluate.load", lambda folder: object())
-    assert "does not point at inputs" in refused(capsys, "evaluate", str(models / "sort"), "--problems", "3")
-
-
 def test_problems_of_ones_own_come_with_their_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pointer = make()
     pointer.settings = pointer.settings.model_copy(update={"problem": None})
