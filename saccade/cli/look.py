@@ -8,26 +8,27 @@ from typing import Any
 
 from rich.console import Console
 
-from saccade.cli.machine import add_machine_arguments, look_at_machine
+from saccade.cli.machine import OF_MACHINES, add_machine_arguments, look_at_machine
 from saccade.cli.parser import count, speak_utf8
 from saccade.errors import InputError
 from saccade.look import KINDS, AttentionMap, Panel, draw, maps_of, save_figure, save_map, save_page
 from saccade.models import MemoryMachine, Reading, Translation, Translator, load, load_as
 
 _FIGURES = ("png", "svg", "pdf")
+_OF_TRANSLATORS = ("target", "beam", "compare", "kind", "layer", "head", "grid", "title", "html")
+_BEAM, _KIND = 5, "cross"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
     parser.add_argument("sentence", nargs="?", metavar="SENTENCE", help="what to translate; machines take none")
     parser.add_argument("--target", metavar="TEXT", help="look at this translation instead of the model's own")
-    parser.add_argument("--beam", type=count, default=5, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
+    parser.add_argument("--beam", type=count, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
     parser.add_argument("--compare", type=Path, metavar="MODEL", help="show another model beside it")
     parser.add_argument(
         "--kind",
         choices=KINDS[:3],
-        default="cross",
-        help="who looks: the target at the source (cross), or each at itself (encoder, decoder)",
+        help="who looks: the target at the source (cross, as without), or each at itself (encoder, decoder)",
     )
     parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
@@ -51,6 +52,8 @@ def run(chosen: argparse.Namespace) -> None:
     if chosen.sentence is None:
         look_at_machine(chosen, _machine(chosen))
         return
+    _refuse(chosen, OF_MACHINES, "it is for machines, and they take no SENTENCE")
+    chosen.beam, chosen.kind = chosen.beam or _BEAM, chosen.kind or _KIND
     if chosen.compare is not None and any(getattr(chosen, name) for name in (*_FIGURES, "json")):
         raise InputError("--compare: two models go on a page or to the terminal; use --html, or one model a file")
     if chosen.grid and not any(getattr(chosen, form) for form in _FIGURES):
@@ -86,9 +89,14 @@ def _machine(chosen: argparse.Namespace) -> MemoryMachine:
     model = load(chosen.model)
     if not isinstance(model, MemoryMachine):
         raise InputError("SENTENCE: found nothing, wanted words to translate")
-    if chosen.html is not None:
-        raise InputError("--html: there is no page of a machine; use --png, --svg, --pdf or --json")
+    _refuse(chosen, _OF_TRANSLATORS, "it is for sentences; machines take --png, --svg, --pdf, --json and their own")
     return model
+
+
+def _refuse(chosen: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if getattr(chosen, name) not in (None, False):
+            raise InputError(f"--{name}: {why}")
 
 
 def _panel(folder: Path, chosen: argparse.Namespace) -> Panel:

@@ -17,6 +17,7 @@ from saccade.models import MemoryMachine, Trace
 _SEQUENCES = 100  # to evaluate on, of each length
 _LONGEST = 10_000
 _AT_ONCE = 20  # sequences
+OF_MACHINES = ("length", "repeats", "seed", "swap")  # of `saccade look`
 
 
 def add_length_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +80,7 @@ def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
     """Of `saccade look`."""
     parser.add_argument("--length", type=count, metavar="N", help="of machines: of the sequence (the longest learnt)")
     parser.add_argument("--repeats", type=count, metavar="N", help="of repeat-copy: how often (3)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of machines: another sequence (0)")
+    parser.add_argument("--seed", type=int, metavar="N", help="of machines: another sequence (0)")
     parser.add_argument(
         "--swap",
         type=count,
@@ -93,7 +94,7 @@ def look_at_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> None:
     """Run one sequence, and show each step: to the files that were named, or to the terminal."""
     settings = machine.settings.data
     length = settings.most if chosen.length is None else chosen.length
-    episodes = _made(settings, 1, str(chosen.seed), length, chosen.repeats or min(3, settings.repeats))
+    episodes = _made(settings, 1, str(chosen.seed or 0), length, chosen.repeats or min(3, settings.repeats))
     trace = machine.trace(episodes.inputs[0])
     wrong = _wrong(trace, episodes)
     bits = int(episodes.scored.sum()) * episodes.targets.shape[2]

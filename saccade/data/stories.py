@@ -19,7 +19,8 @@ LONGEST_SENTENCE = 256  # words
 LONGEST_STORY = 10_000  # sentences
 _BABI = re.compile(r"qa(\d+)_(.+)_(train|test)\.txt")
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
-_WANTED = '{"story": ["SENTENCE", ...], "question": "TEXT", "answer": "TEXT"}'
+_ASKED = '{"story": ["SENTENCE", ...], "question": "TEXT"}'
+_ANSWERED = _ASKED.replace("}", ', "answer": "TEXT"}')
 
 
 class Question(NamedTuple):
@@ -147,7 +148,7 @@ def _of_json_lines(lines: list[str], path: Path, *, answered: bool) -> list[Ques
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: not JSON ({error}); wanted {_WANTED}") from None
+            raise InputError(f"{where}: not JSON ({error}); wanted {_ANSWERED if answered else _ASKED}") from None
         question = question_of(record, where, answered=answered)
         questions.append(question._replace(task=path.name, number=line_number))
     return questions
@@ -167,7 +168,7 @@ def question_of(record: Any, where: str, *, answered: bool = True) -> Question:
         or not isinstance(answer, str)
         or (answered and not answer.strip())
     ):
-        raise InputError(f"{where}: found {str(record)[:60]!r}, wanted {_WANTED}")
+        raise InputError(f"{where}: found {str(record)[:60]!r}, wanted {_ANSWERED if answered else _ASKED}")
     if len(story) > LONGEST_STORY:
         raise InputError(f"{where}: {len(story)} sentences in the story, wanted at most {LONGEST_STORY}")
     facts = found.get("facts", [])

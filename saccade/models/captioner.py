@@ -14,17 +14,15 @@ from saccade.data import START, Pixels, Tokens, Vocabulary, load_vocabulary, mer
 from saccade.data import vocabulary_path as path_of_vocabulary
 from saccade.decode import Hypothesis
 from saccade.errors import InputError
-from saccade.files import write_file
 from saccade.heap import keep_heap
 from saccade.models.caption_net import CaptionNet, make_caption_net
 from saccade.models.caption_settings import CaptionerSettings, PretrainedEye
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import read_settings, read_weights, tensors_of, write_model, write_tensors
 from saccade.models.pretrained import load_eye
 from saccade.models.search import Search, expect, find, read_search
 from saccade.models.seeing import features_of, scaled
 from saccade.nets import Eye
-from saccade.settings import check_settings, read_yaml, write_yaml
 
 EYE = "eye.safetensors"
 ImageSource = Path | str | bytes
@@ -69,21 +67,19 @@ class Captioner:
     def load(cls, folder: Path) -> "Captioner":
         """The captioner of a model's folder. From now on the process keeps the memory that it frees (`keep_heap`)."""
         keep_heap()
-        expect_model(folder)
-        settings = check_settings(CaptionerSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+        settings = read_settings(CaptionerSettings, folder)
         vocabulary = load_vocabulary(settings.vocabulary, folder)
         net = make_caption_net(settings, size=len(vocabulary))
-        fill(net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
+        read_weights(net, folder)
         eye = load_eye(folder / EYE) if isinstance(settings.eye, PretrainedEye) else None
-        return cls(net.eval(), vocabulary, settings, eye)
+        return cls(net, vocabulary, settings, eye)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder, its eye with it; the weights last, so that a folder that has them is whole."""
         self.vocabulary.save(path_of_vocabulary(self.settings.vocabulary, folder))
-        write_file(folder / CONFIG, write_yaml(self.settings).encode())
         if isinstance(self.settings.eye, PretrainedEye):
             write_tensors(folder / EYE, tensors_of(self.eye))
-        write_tensors(folder / WEIGHTS, tensors_of(self.net))
+        write_model(folder, self.settings, self.net)
 
     @property
     def eye(self) -> Eye:

@@ -14,15 +14,14 @@ from torch import Tensor, nn
 
 from saccade.data import Pixels, read_image
 from saccade.errors import InputError
-from saccade.files import write_file
 from saccade.models.captioner import ImageSource
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import read_settings, read_weights, write_model
 from saccade.models.search import expect
 from saccade.models.seeing import scaled
 from saccade.models.settings import BlockSettings, Share, Size
 from saccade.nets import RecurrentAttention, SmallCnn, glimpse_loss
-from saccade.settings import Settings, check_settings, read_yaml, write_yaml
+from saccade.settings import Settings
 
 
 class CnnSettings(BlockSettings):
@@ -126,17 +125,14 @@ class Classifier:
     @classmethod
     def load(cls, folder: Path) -> "Classifier":
         """The classifier of a model's folder."""
-        expect_model(folder)
-        settings = check_settings(ClassifierSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+        settings = read_settings(ClassifierSettings, folder)
         classifier = cls.make(settings)
-        fill(classifier.net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
-        classifier.net.eval()
+        read_weights(classifier.net, folder)
         return classifier
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
-        write_file(folder / CONFIG, write_yaml(self.settings).encode())
-        write_tensors(folder / WEIGHTS, tensors_of(self.net))
+        write_model(folder, self.settings, self.net)
 
     def classify(
         self,

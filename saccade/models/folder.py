@@ -1,6 +1,7 @@
 """The folder that a model is: config.yaml, model.safetensors, the vocabulary's own files. No pickle."""
 
 from pathlib import Path
+from typing import TypeVar
 
 import safetensors.torch
 import torch
@@ -9,8 +10,11 @@ from torch import Tensor, nn
 
 from saccade.errors import InputError
 from saccade.files import read_file, write_file
+from saccade.settings import Settings, check_settings, read_yaml, write_yaml
 
 CONFIG, WEIGHTS = "config.yaml", "model.safetensors"
+
+S = TypeVar("S", bound=Settings)
 
 
 def tensors_of(net: nn.Module) -> dict[str, Tensor]:
@@ -56,6 +60,24 @@ def fill(net: nn.Module, tensors: dict[str, Tensor], *, where: str) -> None:
         if not bool(torch.isfinite(found).all()):
             raise InputError(f"{where}: {name} has numbers that are not finite; the model is of no use, train it anew")
         tensor.copy_(found)
+
+
+def read_settings(kind: type[S], folder: Path) -> S:
+    """The settings of a model's folder."""
+    expect_model(folder)
+    return check_settings(kind, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+
+
+def read_weights(net: nn.Module, folder: Path) -> None:
+    """Put the weights of a model's folder into the net, which is now for use, not for training."""
+    fill(net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
+    net.eval()
+
+
+def write_model(folder: Path, settings: Settings, net: nn.Module) -> None:
+    """Write settings, then weights. What else a folder has is written before: one that has weights is whole."""
+    write_file(folder / CONFIG, write_yaml(settings).encode())
+    write_tensors(folder / WEIGHTS, tensors_of(net))
 
 
 def expect_model(folder: Path) -> None:

@@ -26,17 +26,16 @@ from saccade.data import (
     vocabulary_path,
 )
 from saccade.errors import InputError
-from saccade.files import write_file
 from saccade.models.captioner import ImageSource
 from saccade.models.decoders import make_rnn_decoder
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import read_settings, read_weights, write_model
 from saccade.models.losses import target_loss
 from saccade.models.search import Search, find
 from saccade.models.settings import RecurrentSettings, Share, Size
 from saccade.nets import LineEncoder, best_path, occupancy
 from saccade.nets.line_encoder import NARROWING
-from saccade.settings import Settings, check_settings, read_yaml, write_yaml
+from saccade.settings import Settings
 
 CHARACTERS = VocabularySettings(kind="characters")
 
@@ -127,18 +126,15 @@ class LineReader:
     @classmethod
     def load(cls, folder: Path) -> "LineReader":
         """The reader of a model's folder."""
-        expect_model(folder)
-        settings = check_settings(LineReaderSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+        settings = read_settings(LineReaderSettings, folder)
         reader = cls.make(settings, load_vocabulary(CHARACTERS, folder))
-        fill(reader.net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
-        reader.net.eval()
+        read_weights(reader.net, folder)
         return reader
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
         self.vocabulary.save(vocabulary_path(CHARACTERS, folder))
-        write_file(folder / CONFIG, write_yaml(self.settings).encode())
-        write_tensors(folder / WEIGHTS, tensors_of(self.net))
+        write_model(folder, self.settings, self.net)
 
     def read(self, images: Sequence[ImageSource]) -> list[ReadLine]:
         """The text of each strip: files, or their bytes."""

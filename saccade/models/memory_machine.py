@@ -13,12 +13,11 @@ from torch import Tensor, nn
 
 from saccade.data import AlgorithmSettings, Episodes
 from saccade.errors import InputError
-from saccade.files import write_file
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import read_settings, read_weights, write_model
 from saccade.models.settings import Size
 from saccade.nets import ControllerKind, FirstMemory, MachineState, Told, TuringMachine
-from saccade.settings import Settings, check_settings, read_yaml, write_yaml
+from saccade.settings import Settings
 
 Heads = Annotated[int, Field(ge=1, le=64)]
 Array = NDArray[np.float32]
@@ -115,17 +114,14 @@ class MemoryMachine:
     @classmethod
     def load(cls, folder: Path) -> "MemoryMachine":
         """The machine of a model's folder."""
-        expect_model(folder)
-        settings = check_settings(MachineSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+        settings = read_settings(MachineSettings, folder)
         machine = cls.make(settings)
-        fill(machine.net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
-        machine.net.eval()
+        read_weights(machine.net, folder)
         return machine
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
-        write_file(folder / CONFIG, write_yaml(self.settings).encode())
-        write_tensors(folder / WEIGHTS, tensors_of(self.net))
+        write_model(folder, self.settings, self.net)
 
     def run(self, inputs: Array) -> Array:
         """Inputs `[B, T, I]` to logits `[B, T, O]`: above 0 where a 1 is likelier."""

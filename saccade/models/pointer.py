@@ -16,13 +16,12 @@ from saccade.attention.scores import POSITIONS
 from saccade.data import END, START, ProblemKind, check_inputs, pad
 from saccade.decode import beam_search, greedy_search
 from saccade.errors import InputError
-from saccade.files import write_file
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import read_settings, read_weights, write_model
 from saccade.models.search import expect
 from saccade.models.settings import Layers, Share, Size
 from saccade.nets import Encoded, LayerShape, PointerDecoder, SequenceEncoder, SetEncoder
-from saccade.settings import Settings, check_settings, one_of, read_yaml, write_yaml
+from saccade.settings import Settings, one_of
 
 _AT_ONCE = 128  # problems
 
@@ -150,17 +149,14 @@ class Pointer:
     @classmethod
     def load(cls, folder: Path) -> "Pointer":
         """The pointer of a model's folder."""
-        expect_model(folder)
-        settings = check_settings(PointerSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+        settings = read_settings(PointerSettings, folder)
         pointer = cls.make(settings)
-        fill(pointer.net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
-        pointer.net.eval()
+        read_weights(pointer.net, folder)
         return pointer
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
-        write_file(folder / CONFIG, write_yaml(self.settings).encode())
-        write_tensors(folder / WEIGHTS, tensors_of(self.net))
+        write_model(folder, self.settings, self.net)
 
     def point(
         self, problems: Sequence[Sequence[Any]], *, beam: int = 1, batch: int = _AT_ONCE, attention: bool = True

@@ -12,13 +12,12 @@ from pydantic import Field
 
 from saccade.data import Question, StoryArrays, StoryWords, encode_stories, question_of
 from saccade.errors import InputError
-from saccade.files import write_file
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import read_settings, read_weights, write_model
 from saccade.models.search import expect
 from saccade.models.settings import Share, Size
 from saccade.nets import MemoryNetwork, Recalled
-from saccade.settings import Settings, check_settings, read_yaml, write_yaml
+from saccade.settings import Settings
 
 WORDS = "words.txt"
 
@@ -82,18 +81,15 @@ class Answerer:
     @classmethod
     def load(cls, folder: Path) -> "Answerer":
         """The answerer of a model's folder."""
-        expect_model(folder)
-        settings = check_settings(AnswererSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+        settings = read_settings(AnswererSettings, folder)
         answerer = cls.make(settings, StoryWords.load(folder / WORDS))
-        fill(answerer.net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
-        answerer.net.eval()
+        read_weights(answerer.net, folder)
         return answerer
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
         self.words.save(folder / WORDS)
-        write_file(folder / CONFIG, write_yaml(self.settings).encode())
-        write_tensors(folder / WEIGHTS, tensors_of(self.net))
+        write_model(folder, self.settings, self.net)
 
     def answer(self, story: str | Sequence[str], question: str) -> Answer:
         """Answer a question about a story: its sentences, or a text of them."""

@@ -19,15 +19,13 @@ from saccade.data import (
 )
 from saccade.decode import UNTRACED, Hypothesis, Trace
 from saccade.errors import InputError
-from saccade.files import write_file
 from saccade.heap import keep_heap
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import CONFIG, WEIGHTS, expect_model, fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import read_settings, read_weights, write_model
 from saccade.models.reading import Reading, read_along
 from saccade.models.search import Search, TreeNode, expect, find, read_search
 from saccade.models.settings import TranslatorSettings
 from saccade.models.translation_net import TranslationNet, make_net
-from saccade.settings import check_settings, read_yaml, write_yaml
 
 
 @dataclass(frozen=True)
@@ -68,18 +66,15 @@ class Translator:
     def load(cls, folder: Path) -> "Translator":
         """The translator of a model's folder. From now on the process keeps the memory that it frees (`keep_heap`)."""
         keep_heap()
-        expect_model(folder)
-        settings = check_settings(TranslatorSettings, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
+        settings = read_settings(TranslatorSettings, folder)
         translator = cls.make(settings, load_vocabularies(settings.vocabulary, folder))
-        fill(translator.net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
-        translator.net.eval()
+        read_weights(translator.net, folder)
         return translator
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
         save_vocabularies(self.vocabularies, self.settings.vocabulary, folder)
-        write_file(folder / CONFIG, write_yaml(self.settings).encode())
-        write_tensors(folder / WEIGHTS, tensors_of(self.net))
+        write_model(folder, self.settings, self.net)
 
     def translate(
         self,

@@ -117,6 +117,7 @@ def test_bad_input(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     refused(capsys, "look", rnn, SENTENCE, "--layer", "2", "--html", str(page))
     assert not page.exists()  # nothing is written before all is known to be right
     assert "found nothing but space" in refused(capsys, "look", rnn, "  ")
+    assert "--swap: it is for machines" in refused(capsys, "look", rnn, SENTENCE, "--swap", "1", "2")
     assert "wanted a name that ends in .png" in refused(capsys, "look", rnn, SENTENCE, "--png", "x.svg")
     assert "--compare: two models" in refused(capsys, "look", rnn, SENTENCE, "--compare", rnn, "--svg", "x.svg")
     (tmp_path / "file").write_text("a\nb\n")

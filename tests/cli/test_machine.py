@@ -57,7 +57,8 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["look", "copy", "--html", "page.html"], "no page of a machine"),
+        (["look", "copy", "--html", "page.html"], "--html: it is for sentences"),
+        (["look", "copy", "--beam", "3"], "--beam: it is for sentences"),
         (["look", "copy", "--swap", "1", "9", "--length", "4"], "wanted 1 to 4"),
         (["look", "lstm"], "no memory to look into"),
         (["evaluate", "copy", "--lengths", "2,x"], "wanted lengths such as"),
