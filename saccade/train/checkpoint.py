@@ -19,6 +19,7 @@ class Progress(NamedTuple):
     step: int = 0
     cursor: Cursor = Cursor()
     best: float | None = None  # the watched figure, higher is better
+    best_loss: float = 0.0  # of the same validation
     best_step: int = 0
     since_best: int = 0  # validations since then
     seconds: float = 0.0

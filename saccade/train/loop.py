@@ -162,10 +162,12 @@ def _keep(net: nn.Module, settings: TrainSettings, progress: Progress, valid: di
         write_tensors(run / SNAPSHOTS / f"{progress.step:09d}.safetensors", tensors_of(net))
         for old in sorted((run / SNAPSHOTS).glob("*.safetensors"))[: -settings.average]:
             old.unlink()
-    if progress.best is None or value > progress.best:
+    better = progress.best is None or value > progress.best
+    surer = value == progress.best and valid["loss"] < progress.best_loss  # of two that get everything right
+    if better or surer:
         write_tensors(run / BEST, tensors_of(net))
-        return progress._replace(best=value, best_step=progress.step, since_best=0)
-    return progress._replace(since_best=progress.since_best + 1)
+        progress = progress._replace(best=value, best_loss=valid["loss"], best_step=progress.step)
+    return progress._replace(since_best=0 if better else progress.since_best + 1)
 
 
 def _given_up(progress: Progress, settings: TrainSettings) -> bool:

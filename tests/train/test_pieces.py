@@ -111,6 +111,16 @@ def test_the_best_weights_are_kept(tmp_path: Path) -> None:
     assert min(losses) < losses[-1]
 
 
+def test_of_equally_good_weights_the_surest_are_kept(tmp_path: Path) -> None:
+    """After so few steps no sentence is right: the watched figure never moves, while the loss falls."""
+    recipe = small_recipe(RNN, steps=12, validate_every=3, watch="exact", keep="best")
+    figures = learn(recipe, reverse_pairs(700), tmp_path)
+    valid = [record["valid"] for record in read_journal(tmp_path / "metrics.jsonl") if "valid" in record]
+    assert {one["exact"] for one in valid} == {0.0}
+    assert figures["loss"] == pytest.approx(min(one["loss"] for one in valid), rel=1e-5)
+    assert figures["loss"] < 0.999 * valid[0]["loss"]
+
+
 def test_a_loss_that_is_no_number(tmp_path: Path) -> None:
     recipe = small_recipe(RNN, steps=50, lr=10.0, warmup=0, schedule="constant", clip=None)
     pairs = reverse_pairs(700)
