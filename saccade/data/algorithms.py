@@ -77,16 +77,24 @@ def make_episodes(
     """So many problems, the same for the same seed.
 
     Their length, which one batch has in common, is drawn from what the settings allow, if it is not given; and so is
-    the number of repeats. With a `share` below 1, both are drawn from the shortest so many lengths.
+    the number of repeats. A `share` below 1 is for beginners: it draws from the shortest so many lengths.
+    Of repeat-copy the first half of the share is for lengths and the second for repeats, and its end is not scored yet:
+    who has to know when to end learns to count before learning to store, and then finds no need to store.
     """
+    of_lengths, of_repeats = share, share
+    if settings.make == "repeat-copy":
+        of_lengths, of_repeats = min(1.0, 2 * share), max(0.0, 2 * share - 1)
     chance = np.random.default_rng(list(f"{settings.make} {settings.seed} {seed}".encode()))
     drawn = int(
-        chance.integers(settings.fewest, settings.fewest + round(share * (settings.most - settings.fewest)) + 1)
+        chance.integers(settings.fewest, settings.fewest + round(of_lengths * (settings.most - settings.fewest)) + 1)
     )
-    again = int(chance.integers(1, 1 + round(share * (settings.repeats - 1)) + 1))
-    return _MAKERS[settings.make](
+    again = int(chance.integers(1, 1 + round(of_repeats * (settings.repeats - 1)) + 1))
+    episodes = _MAKERS[settings.make](
         settings, count, drawn if length is None else length, again if repeats is None else repeats, chance
     )
+    if settings.make == "repeat-copy" and share < 1:
+        episodes.scored[-1] = False
+    return episodes
 
 
 def _bits(chance: np.random.Generator, *shape: int) -> Array:

@@ -27,7 +27,9 @@ class AlgorithmTrainSettings(TrainSettings):
     """Optimisation, validation, and what is kept."""
 
     batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
-    grow: Annotated[int, Field(ge=0)] = 0  # steps in which the longest length grows from data.fewest to data.most
+    grow: Annotated[int, Field(ge=0)] = (
+        0  # steps in which the lengths grow to data.most, and the repeats after them
+    )
     watch: str = "loss"
 
 
@@ -77,9 +79,7 @@ class AlgorithmTask(Task[Episodes]):
         rounds = math.ceil(validation.sequences / recipe.train.batch)
         self._valid = [make_episodes(data, recipe.train.batch, seed=f"valid {number}") for number in range(rounds)]
         self._longer = (
-            None
-            if validation.length is None
-            else make_episodes(data, _LONGER, seed="longer", length=validation.length)
+            None if validation.length is None else make_episodes(data, _LONGER, seed="longer", length=validation.length)
         )
         reporter.say(
             f"{data.make}: {'{:,} to {:,}'.format(*data.channels())} numbers a step, length {data.fewest} to"

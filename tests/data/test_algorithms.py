@@ -66,6 +66,20 @@ def test_repeat_copy(repeats: int):
         assert answer[:, -1].tolist() == [0.0] * 4 * repeats + [1.0]
 
 
+def test_who_begins_has_shorter_problems():
+    half = [make_episodes(settings_for("recall", most=12), 1, seed=seed, share=0.5) for seed in range(100)]
+    assert {one.length for one in half} == set(range(2, 8))
+
+    def drawn(share: float) -> tuple[set[int], set[int], set[bool]]:
+        made = [make_episodes(settings_for("repeat-copy"), 1, seed=seed, share=share) for seed in range(300)]
+        repeats = [int(one.targets.shape[1] - one.length - 2) // one.length for one in made]
+        return {one.length for one in made}, set(repeats), {bool(one.scored[-1]) for one in made}
+
+    assert drawn(0.25) == (set(range(1, 8)), {1}, {False})  # first the lengths,
+    assert drawn(0.75) == (set(range(1, 13)), {1, 2, 3}, {False})  # then the repeats,
+    assert drawn(1.0) == (set(range(1, 13)), {1, 2, 3, 4}, {True})  # and at last the end
+
+
 def test_repeats_are_seen_with_mean_0_and_variance_1():
     seen = [scaled_repeats(repeats, 10) for repeats in range(1, 11)]
     assert np.mean(seen) == pytest.approx(0)
