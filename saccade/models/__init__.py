@@ -73,7 +73,7 @@ USES = {
     "lines": "saccade read {model} IMAGE",
     "pointing": "saccade point {model} FILE",
     "stories": 'saccade ask {model} "STORY" "QUESTION"',
-    "algorithm": "saccade look {model}",
+    "algorithm": "saccade evaluate {model}",
 }
 
 

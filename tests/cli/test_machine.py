@@ -66,7 +66,7 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
         (["evaluate", "copy", "--stories", "here"], "--stories: "),
         (["evaluate", "copy", "--problems", "3"], "--problems: "),
         (["evaluate", "copy", "--source", "here"], "learnt an algorithm; wanted --lengths"),
-        (["translate", "copy", "file"], "saccade look"),
+        (["translate", "copy", "file"], "saccade evaluate"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
