@@ -27,9 +27,7 @@ class AlgorithmTrainSettings(TrainSettings):
     """Optimisation, validation, and what is kept."""
 
     batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
-    grow: Annotated[int, Field(ge=0)] = (
-        0  # steps in which the lengths grow to data.most, and the repeats after them
-    )
+    grow: Annotated[int, Field(ge=0)] = 0  # steps in which the lengths grow to data.most, and the repeats after them
     watch: str = "loss"
 
 
