@@ -37,9 +37,9 @@ class TuringMachine(nn.Module):
     what was read in the same step. Nothing is kept between calls.
 
     Some likeness of the places has to be broken, or no shift is ever learnt. So the heads begin near the first place;
-    where exactly is learnt. The first memory (`first_memory`) is constant, or chosen by chance once and for all, or learnt:
-    then its places can also serve as landmarks. The gates begin nearly shut: a head that goes by content before there is
-    content to go by learns slowly.
+    where exactly is learnt. The first memory (`first_memory`) is constant, or chosen by chance once and for all, or
+    learnt: then its places can also serve as landmarks. The gates begin nearly shut: a head that goes by content before
+    there is content to go by learns slowly.
 
     While the shift of a head is not decided yet, sharpening makes more of every small change, and does so again in
     each step, so that gradients may grow a thousandfold over a sequence. `step_clip` cuts them where they grow, from
