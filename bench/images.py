@@ -51,7 +51,7 @@ def _watch(model: Path, folder: Path, every: int) -> dict[str, Any]:
     sizes: list[int] = []
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as complaints,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints, encoding="utf-8") as process,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints, encoding="utf-8") as process,  # noqa: S603
     ):
         assert process.stdout is not None
         captions = 0

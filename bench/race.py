@@ -22,14 +22,16 @@ HEAP_KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**31), "MAL
 
 
 class Side(NamedTuple):
-    """Who runs: a module of `bench.sides`, perhaps with the C heap kept."""
+    """Who runs: a module of `bench.sides`, perhaps with the C heap kept, perhaps with products in another precision."""
 
     module: str
     heap_kept: bool = False
+    precision: str = "float32"
 
     @property
     def name(self) -> str:
-        return self.module + (", heap kept" if self.heap_kept else "")
+        rounded = "" if self.precision == "float32" else f", {self.precision}"
+        return self.module + (", heap kept" if self.heap_kept else "") + rounded
 
 
 class Case(NamedTuple):
@@ -71,7 +73,7 @@ def running(side: Side, job: dict[str, Any]) -> Iterator[Runner]:
     """A side, from its start until it is no longer needed."""
     python = sys.executable if side.module == "saccade" else str(PEERS)
     with subprocess.Popen(  # noqa: S603
-        [python, "-m", f"bench.sides.{side.module}", json.dumps(job)],
+        [python, "-m", f"bench.sides.{side.module}", json.dumps({**job, "precision": side.precision})],
         cwd=ROOT,
         env=os.environ | (HEAP_KEPT if side.heap_kept else {}),
         stdin=subprocess.PIPE,

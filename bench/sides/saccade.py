@@ -12,6 +12,7 @@ from saccade.decode import beam_search, greedy_search
 from saccade.heap import keep_heap
 from saccade.models import RnnSettings, TransformerSettings, TranslationNet, translation_loss
 from saccade.models.translation_net import make_net
+from saccade.precision import products_in
 from saccade.train import Task, TrainSettings
 from saccade.train.loop import make_optimizer, one_step
 
@@ -78,7 +79,7 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
 
 def _searcher(job: Job, net: TranslationNet) -> Callable[[list[list[int]]], Any]:
     def search(sources: list[list[int]]) -> Any:
-        with torch.inference_mode():
+        with torch.inference_mode(), products_in("int8" if job.precision == "int8" else "float32"):
             encoded = net.encode(pad(sources), torch.tensor([len(source) for source in sources]))
             limits = [job.length] * len(sources)
             if job.beam == 1:

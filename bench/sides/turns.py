@@ -37,6 +37,7 @@ class Job(NamedTuple):
     beam: int
     length: int  # of every output
     threads: int
+    precision: str = "float32"  # of products, for who has a choice
 
 
 # The sizes of all models: the Transformer is the tiny one of Wu 2021.

@@ -78,7 +78,7 @@ def make_episodes(
 
     Their length, which one batch has in common, is drawn from what the settings allow, if it is not given; and so is
     the number of repeats. A `share` below 1 is for beginners: it draws from the shortest so many lengths.
-    Of repeat-copy the first half of the share is for lengths, and its end is not scored; the second half is for repeats.
+    Of repeat-copy the first half of the share is for lengths, and its end is not scored; the second is for repeats.
     Who has to know when to end from the first learns to count before learning to store, and finds no need to store.
     """
     of_lengths, of_repeats = share, share

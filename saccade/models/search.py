@@ -10,6 +10,7 @@ import torch
 from saccade.decode import UNTRACED, Hypothesis, Trace, beam_search, greedy_search, length_penalty, sample
 from saccade.errors import InputError
 from saccade.nets import Encoded, Searchable
+from saccade.precision import PRECISIONS, Precision, products_in
 
 StateT = TypeVar("StateT")
 
@@ -27,6 +28,7 @@ class Search:
     top_k: int | None = None
     top_p: float = 1.0
     seed: int = 0  # of the draws
+    precision: Precision = "float32"  # of products; int8 is faster where the processor knows it
 
     def __post_init__(self) -> None:
         expect("beam", self.beam, 1 <= self.beam <= 1000, "1 to 1000")
@@ -40,6 +42,7 @@ class Search:
                 ("top_p", self.top_p, 1.0),
             ):
                 expect(name, value, value == usual, "sampling with it, which was not asked for")
+        expect("precision", self.precision, self.precision in PRECISIONS, " or ".join(PRECISIONS))
         expect("length_penalty", self.length_penalty, 0 <= self.length_penalty <= 10, "0 to 10")
         expect("coverage_penalty", self.coverage_penalty, 0 <= self.coverage_penalty <= 10, "0 to 10")
         expect("temperature", self.temperature, 0 < self.temperature <= 100, "above 0, up to 100")
@@ -85,35 +88,36 @@ def find(
     prefixes  for each input, the tokens that they have to begin with
     names     for each input, what its draws belong to: they are the same wherever it stands
     """
-    if how.sampling:
-        chances = [_chances(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
-        drawn = sample(
+    with products_in(how.precision):
+        if how.sampling:
+            chances = [_chances(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
+            drawn = sample(
+                decoder,
+                encoded.repeat(how.nbest),
+                limits=[limit for limit in limits for _ in range(how.nbest)],
+                prefixes=[prefix for prefix in prefixes for _ in range(how.nbest)],
+                chances=torch.tensor(chances, dtype=torch.float64),
+                temperature=how.temperature,
+                top_k=how.top_k,
+                top_p=how.top_p,
+            )
+            return [drawn[first : first + how.nbest] for first in range(0, len(drawn), how.nbest)]
+        if how.beam == 1 and not how.coverage_penalty and trace is UNTRACED:
+            found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
+            # with one hypothesis there is nothing to rank, but its score is on the same scale
+            penalties = [length_penalty(len(one.ids), how.length_penalty) for one in found]
+            return [[one._replace(score=one.log_prob / penalty)] for one, penalty in zip(found, penalties, strict=True)]
+        return beam_search(
             decoder,
-            encoded.repeat(how.nbest),
-            limits=[limit for limit in limits for _ in range(how.nbest)],
-            prefixes=[prefix for prefix in prefixes for _ in range(how.nbest)],
-            chances=torch.tensor(chances, dtype=torch.float64),
-            temperature=how.temperature,
-            top_k=how.top_k,
-            top_p=how.top_p,
+            encoded,
+            beam=how.beam,
+            best=how.nbest,
+            limits=limits,
+            prefixes=prefixes,
+            alpha=how.length_penalty,
+            beta=how.coverage_penalty,
+            trace=trace,
         )
-        return [drawn[first : first + how.nbest] for first in range(0, len(drawn), how.nbest)]
-    if how.beam == 1 and not how.coverage_penalty and trace is UNTRACED:
-        found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
-        # with one hypothesis there is nothing to rank, but its score is on the same scale
-        penalties = [length_penalty(len(one.ids), how.length_penalty) for one in found]
-        return [[one._replace(score=one.log_prob / penalty)] for one, penalty in zip(found, penalties, strict=True)]
-    return beam_search(
-        decoder,
-        encoded,
-        beam=how.beam,
-        best=how.nbest,
-        limits=limits,
-        prefixes=prefixes,
-        alpha=how.length_penalty,
-        beta=how.coverage_penalty,
-        trace=trace,
-    )
 
 
 def _chances(seed: int, name: str, number: int, count: int) -> list[float]:

@@ -26,6 +26,7 @@ from saccade.models.reading import Reading, read_along
 from saccade.models.search import Search, TreeNode, expect, find, read_search
 from saccade.models.settings import TranslatorSettings
 from saccade.models.translation_net import TranslationNet, make_net
+from saccade.precision import products_in
 
 
 @dataclass(frozen=True)
@@ -107,15 +108,17 @@ class Translator:
         results: list[Translation] = [Translation("", 0.0, source.words, [source.words[-1]]) for source in sources]
         # sentences of similar length go together; an empty one stays empty
         order = sorted((len(source.ids), place) for place, source in enumerate(sources) if len(source.ids) > 1)
-        for first in range(0, len(order), batch):
-            places = [place for _, place in order[first : first + batch]]
-            chosen = [sources[place] for place in places]
-            with evaluating(self.net):
-                found = self._search(chosen, [starts[place] for place in places], [sentences[p] for p in places], how)
-            for place, translations in zip(places, self._describe(chosen, found, attention=attention), strict=True):
-                results[place] = translations
-            if progress is not None:
-                progress(len(places))
+        with products_in(how.precision):  # rounded once for all batches
+            for first in range(0, len(order), batch):
+                places = [place for _, place in order[first : first + batch]]
+                chosen = [sources[place] for place in places]
+                texts = [sentences[place] for place in places]
+                with evaluating(self.net):
+                    found = self._search(chosen, [starts[place] for place in places], texts, how)
+                for place, translations in zip(places, self._describe(chosen, found, attention=attention), strict=True):
+                    results[place] = translations
+                if progress is not None:
+                    progress(len(places))
         return results
 
     def search_tree(self, sentence: str, **search: Any) -> list[TreeNode]:

@@ -6,17 +6,17 @@ Letters: `B` batch, `S` source items, `T` target items, `E` size of an embedding
 from typing import Literal, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.attention import Attended, Choice, Memory, State, padding_mask
 from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.nets._kernels.project import project
-from saccade.nets.cells import Cell, cell_weights
+from saccade.nets.cells import Cell, cell_weights, read_through
 from saccade.nets.context import Context
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
+from saccade.precision import linear, products_are_rounded
 
 CellKind = Literal["elman", "gru", "lstm"]
 Order = Literal["bahdanau", "luong"]
@@ -50,13 +50,17 @@ class RnnEncoder(nn.Module):
 
     def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         embedded = self.dropout(self.embedding(source))  # [B, S, E]
+        mask = padding_mask(lengths, size=source.shape[1])
+        if products_are_rounded():
+            states, final = read_through(self.rnn, embedded, mask[:, 0])
+            return Encoded(states, mask, final)
         packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
         output, final = self.rnn(packed)
         states, _ = pad_packed_sequence(output, batch_first=True, total_length=source.shape[1])  # [B, S, D]
         directions = 2 if self.rnn.bidirectional else 1
         parts = final if isinstance(final, tuple) else (final,)  # [L * directions, B, D / directions] each
         tops = tuple(part[-directions:].transpose(0, 1).flatten(1) for part in parts)  # [B, D] each
-        return Encoded(self.dropout(states), padding_mask(lengths, size=source.shape[1]), tops)
+        return Encoded(self.dropout(states), mask, tops)
 
 
 class RnnState(NamedTuple):
@@ -215,7 +219,8 @@ class RnnDecoder(Decoder[RnnState]):
 
     def _read_out(self, read: list[Tensor]) -> Tensor:
         """Features `[..., D]` of what a step knows: `[..., size]` each."""
-        return self.dropout(torch.tanh(self.readout(torch.cat(read, dim=-1))))
+        read_out = linear(torch.cat(read, dim=-1), self.readout.weight, self.readout.bias)
+        return self.dropout(torch.tanh(read_out))
 
     def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> Attended:
         if state.copies == 1:
@@ -253,7 +258,7 @@ class _Walk:
 
     def prepare(self, given: Tensor) -> Tensor:
         """`[..., given]` -> `[..., G D]`."""
-        return F.linear(given, *self._given)
+        return linear(given, *self._given)
 
     def step(
         self, prepared: Tensor, rest: list[Tensor], hidden: tuple[Tensor, ...]

@@ -35,6 +35,7 @@ SEARCHES = {
     "greedy": {"beam": 1},
     "beam": {"beam": 4, "nbest": 3},
     "penalised": {"beam": 3, "length_penalty": 0.6, "coverage_penalty": 0.2},
+    "int8": {"beam": 4, "nbest": 2, "precision": "int8"},
     "sampling": {"sampling": True, "nbest": 2, "top_p": 0.9},
 }
 
@@ -65,7 +66,10 @@ def assert_same(found: Translation, wanted: Translation) -> None:
     else:
         np.testing.assert_allclose(found.attention, wanted.attention, atol=1e-4)
     for one, other in zip(found.alternatives, wanted.alternatives, strict=True):
-        assert_same(one, other)
+        if one.text == other.text:
+            assert_same(one, other)
+        else:  # which of two was pruned can hang on the last digit that float32 has for the sum of their tokens
+            assert one.score == pytest.approx(other.score, rel=1e-5)
 
 
 @pytest.mark.parametrize("search", list(SEARCHES))
@@ -78,6 +82,20 @@ def test_batch_1_equals_batch_64(model: str, search: str) -> None:
     for found, wanted in zip(alone, together[::5], strict=True):
         assert_same(found, wanted)
     assert len({translation.text for translation in together}) > 5
+
+
+@pytest.mark.parametrize("model", ["rnn", "transformer"])
+def test_int8_changes_scores_a_little(model: str) -> None:
+    translator = make(model)
+    exact = translator.translate(SOURCES, beam=1)
+    rounded = translator.translate(SOURCES, beam=1, precision="int8")
+    pairs = [(one, other) for one, other in zip(exact, rounded, strict=True) if one.text == other.text]
+    assert len(pairs) > len(SOURCES) / 2
+    scores = [(one.score, other.score) for one, other in pairs]
+    assert all(one == pytest.approx(other, abs=0.3) for one, other in scores)
+    assert any(one != other for one, other in scores)
+    with pytest.raises(InputError, match="precision: found float16, wanted float32 or int8"):
+        translator.translate(SOURCES, precision="float16")
 
 
 @pytest.mark.parametrize("model", list(MODELS))

@@ -4,9 +4,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.nets.cells import Cell, cell_weights
+from saccade.nets.cells import Cell, cell_weights, read_through
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
@@ -33,6 +34,22 @@ def test_cells_are_those_of_torch(kind: type[nn.RNN | nn.GRU | nn.LSTM], layer: 
     (wanted * factor).sum().backward()
     for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
         torch.testing.assert_close(getattr(rnn, f"{name}_l{layer}").grad, getattr(alone, f"{name}_l0").grad)
+
+
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
+@pytest.mark.parametrize("directions", [1, 2])
+def test_reading_through_is_that_of_torch(kind: type[nn.RNN | nn.GRU | nn.LSTM], directions: int) -> None:
+    """Of sequences with different lengths, in two layers."""
+    torch.manual_seed(0)
+    rnn = kind(5, 7, num_layers=2, batch_first=True, bidirectional=directions == 2)
+    x, lengths = torch.randn(3, 11, 5), torch.tensor([11, 4, 1])
+    with torch.no_grad():
+        output, final = rnn(pack_padded_sequence(x, lengths, batch_first=True))
+        wanted, _ = pad_packed_sequence(output, batch_first=True)
+        found, ends = read_through(rnn, x, torch.arange(11) < lengths[:, None])
+    torch.testing.assert_close(found, wanted)
+    for end, part in zip(ends, final if isinstance(final, tuple) else (final,), strict=True):
+        torch.testing.assert_close(end, part[-directions:].transpose(0, 1).flatten(1))
 
 
 def chain(weight: Tensor, x: Tensor, *, deferred: bool) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention._kernels.additive import additive_scores, exponential, exponential_keys
 from saccade.attention.scores.score import Score
+from saccade.precision import linear
 
 
 class Additive(Score):
@@ -33,7 +34,7 @@ class Additive(Score):
 
     def queries(self, query: Tensor) -> Tensor:
         expect_last_dim("query", query, self.query_projection.in_features)
-        return exponential(self.query_projection(query))
+        return exponential(linear(query, self.query_projection.weight))
 
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
         return exponential_keys(self.projected_keys(key))

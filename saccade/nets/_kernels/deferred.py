@@ -15,6 +15,8 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
+from saccade.precision import linear
+
 _Factors = list[tuple[Tensor, Tensor]]  # of each step, x [B, in] and ∂y [B, out]
 
 
@@ -27,7 +29,7 @@ class DeferredLinear:
         self._weight = _Collect.apply(weight, self._factors) if self.defers else weight
 
     def __call__(self, x: Tensor) -> Tensor:
-        return _Use.apply(x, self._weight, self._factors) if self.defers else F.linear(x, self._weight)
+        return _Use.apply(x, self._weight, self._factors) if self.defers else linear(x, self._weight)
 
 
 class _Collect(Function):

@@ -1,0 +1,111 @@
+"""Products with matrices of small integers, against the same sums in Python's whole numbers."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from saccade.int8 import Int8Matrix, round_rows
+from saccade.precision import linear, products_are_rounded, products_in
+from tests.native import loops
+
+__all__ = ["loops"]
+
+# Rows beyond and below one tile; inputs that do not fill a four, or a vector; outputs that do not fill a block.
+SIZES = [(1, 3, 1), (2, 64, 48), (5, 17, 49), (7, 128, 131), (8, 33, 97), (19, 70, 211)]
+
+
+def by_hand(x: Tensor, weight: Tensor, bias: Tensor | None) -> np.ndarray:
+    """Each number by itself: whole numbers from -127 to 127, summed without error, and back."""
+
+    def whole(row: np.ndarray) -> tuple[list[int], float]:
+        largest = np.abs(row).max()
+        factor = np.float32(127) / largest if largest > 0 else np.float32(0)
+        return [round(float(number * factor)) for number in row], float(1 / factor) if largest > 0 else 0.0
+
+    found = np.zeros((len(x), len(weight)))
+    for place, row in enumerate(x.numpy()):
+        numbers, unit = whole(row)
+        for output, of_output in enumerate(weight.numpy()):
+            others, other_unit = whole(of_output)
+            found[place, output] = sum(a * b for a, b in zip(numbers, others, strict=True)) * unit * other_unit
+    return found if bias is None else found + bias.numpy()
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_products_are_those_of_whole_numbers(loops: str, sizes: tuple[int, int, int]) -> None:
+    rows, inputs, outputs = sizes
+    torch.manual_seed(rows)
+    x, weight, bias = torch.randn(rows, inputs), torch.randn(outputs, inputs), torch.randn(outputs)
+    x[0, 1:] = 0
+    weight[-1] = 0
+    for added in (bias, None):
+        found = Int8Matrix(weight)(x, added)
+        np.testing.assert_allclose(found.numpy(), by_hand(x, weight, added), rtol=1e-5, atol=1e-5)
+
+
+def test_nothing_is_nothing(loops: str) -> None:
+    assert Int8Matrix(torch.randn(5, 6))(torch.zeros(3, 6), None).equal(torch.zeros(3, 5))
+    assert Int8Matrix(torch.randn(5, 6))(torch.zeros(0, 6), None).shape == (0, 5)
+
+
+def test_the_error_is_what_rounding_allows(loops: str) -> None:
+    """|Δy| <= Σ_k (|x_k| u_w + |w_k| u_x + u_x u_w / 2) / 2, u being what a unit is worth."""
+    torch.manual_seed(3)
+    x, weight = torch.randn(9, 200), torch.randn(61, 200) * 0.1
+    (_, of_x), (_, of_weight) = round_rows(x), round_rows(weight)
+    found, wanted = Int8Matrix(weight)(x, None), F.linear(x, weight)
+    bound = (x.abs().sum(1)[:, None] * of_weight + weight.abs().sum(1) * of_x[:, None]) / 2
+    bound += 200 * of_x[:, None] * of_weight / 4
+    assert bool(((found - wanted).abs() <= bound + 1e-5).all())
+    assert (found - wanted).std() < 0.02 * wanted.std()
+
+
+def test_a_row_does_not_know_its_neighbours(loops: str) -> None:
+    torch.manual_seed(4)
+    x, matrix = torch.randn(23, 30), Int8Matrix(torch.randn(50, 30))
+    together = matrix(x, None)
+    for place, row in enumerate(x):
+        assert matrix(row[None], None)[0].equal(together[place])
+
+
+def test_parts_of_a_weight_and_more_dimensions(loops: str) -> None:
+    """A slice of a weight lies with gaps between its rows; transposed, its numbers lie apart."""
+    torch.manual_seed(5)
+    weight, x = torch.randn(20, 30), torch.randn(2, 3, 11)
+    part = weight[:, 7:18]
+    np.testing.assert_array_equal(Int8Matrix(part)(x, None), Int8Matrix(part.contiguous())(x, None))
+    assert Int8Matrix(part)(x, None).shape == (2, 3, 20)
+    across = torch.randn(11, 13).t()
+    np.testing.assert_array_equal(Int8Matrix(across)(x, None), Int8Matrix(across.contiguous())(x, None))
+
+
+def test_precision_holds_within_its_block_and_without_gradients() -> None:
+    torch.manual_seed(6)
+    weight, bias, x = torch.randn(8, 9), torch.randn(8), torch.randn(4, 9)
+    exact = F.linear(x, weight, bias)
+    rounded = Int8Matrix(weight)(x, bias)
+    assert not rounded.equal(exact)
+    with torch.no_grad():
+        assert linear(x, weight, bias).equal(exact)
+        with products_in("int8"):
+            assert products_are_rounded()
+            assert linear(x, weight, bias).equal(rounded)
+            with products_in("float32"):
+                assert linear(x, weight, bias).equal(exact)
+        with pytest.raises(KeyError), products_in("int8"):
+            raise KeyError
+        assert linear(x, weight, bias).equal(exact)
+    with products_in("int8"), torch.enable_grad():
+        assert not products_are_rounded()
+        assert linear(x, weight, bias).equal(exact)
+
+
+def test_weights_are_told_apart() -> None:
+    """Whole, in part, and another of the same size."""
+    torch.manual_seed(7)
+    weight, other, x = torch.randn(8, 8), torch.randn(8, 8), torch.randn(4, 8)
+    with torch.no_grad(), products_in("int8"):
+        for one in (weight, other, weight[:4], weight.t(), weight):
+            assert linear(x, one).equal(Int8Matrix(one)(x, None))
