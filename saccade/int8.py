@@ -1,4 +1,4 @@
-"""A matrix of small integers: a quarter of the memory, and four times the speed where the processor multiplies them.
+"""A matrix of small integers: a quarter of the bytes, and four times the speed where the processor multiplies them.
 
 Each output of W and each row of x is rounded to whole numbers from -127 to 127, after its largest was made 127:
 
@@ -29,7 +29,7 @@ class Int8Matrix:
     """`[..., in]` -> `[..., out]` by a weight `[out, in]`, which must not change while this is used."""
 
     def __init__(self, weight: Tensor) -> None:
-        self.weight = weight
+        self.weight = weight  # kept, so that no other comes to lie where it is
         self._library = _library(weight)
         if self._library is None:
             self._plain = round_rows(weight)
@@ -45,7 +45,7 @@ class Int8Matrix:
         call(self._library.pack_int8, (rows, self._packed, self._units, self._shifts, room), *sizes)
 
     def __call__(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        """Y = x Wᵀ + b."""
+        """The product x Wᵀ + b."""
         if self._library is None:
             return plain_product(x, *self._plain, bias)
         rows = x.flatten(0, -2).contiguous()

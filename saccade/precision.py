@@ -3,7 +3,7 @@
     with products_in("int8"):
         ...  # searches
 
-Within, what goes through `linear` is computed from numbers with 8 significant bits and summed in float32.
+Within, what goes through `linear` is computed from whole numbers up to 127: `saccade/int8.py` has the formula.
 """
 
 from collections.abc import Iterator
@@ -44,9 +44,9 @@ def products_are_rounded() -> bool:
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Y = x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that was asked for."""
+    """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that was asked for."""
     matrices = _rounded.get()
-    if matrices is None or torch.is_grad_enabled():
+    if matrices is None or torch.is_grad_enabled() or not weight.numel():
         return F.linear(x, weight, bias)
     where = (weight.data_ptr(), *weight.shape, *weight.stride())
     if where not in matrices:

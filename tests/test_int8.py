@@ -109,3 +109,4 @@ def test_weights_are_told_apart() -> None:
     with torch.no_grad(), products_in("int8"):
         for one in (weight, other, weight[:4], weight.t(), weight):
             assert linear(x, one).equal(Int8Matrix(one)(x, None))
+        assert linear(x[:, :0], weight[:, :0]).equal(torch.zeros(4, 8))

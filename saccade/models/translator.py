@@ -130,7 +130,7 @@ class Translator:
         if len(source.ids) == 1:
             return []
         trace = Trace()
-        with evaluating(self.net):
+        with evaluating(self.net), products_in(how.precision):
             self._search([source], [[]], [sentence], how, trace)
         write = self.vocabularies.target.piece
         return [
