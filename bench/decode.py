@@ -9,6 +9,7 @@ from bench.race import Case, Side, job, main
 TRANSFORMERS = (Side("saccade"), Side("joeynmt"), Side("marian"))
 RNNS = (Side("saccade"), Side("joeynmt"))
 ROUNDED = (Side("saccade", precision="int8"), Side("saccade"), Side("joeynmt"))
+ROUNDED_TRANSFORMERS = (*ROUNDED, Side("marian"))
 
 
 def case(name: str, sides: tuple[Side, ...], *, model: str, batch: int, beam: int, sentences: int) -> Case:
@@ -22,8 +23,10 @@ CASES = (
     case("transformer-64-beam-5", TRANSFORMERS, model="transformer", batch=64, beam=5, sentences=256),
     case("rnn-64-greedy", RNNS, model="rnn-fed", batch=64, beam=1, sentences=512),
     case("rnn-64-beam-5", RNNS, model="rnn-fed", batch=64, beam=5, sentences=256),
-    case("transformer-64-greedy-int8", ROUNDED, model="transformer", batch=64, beam=1, sentences=512),
-    case("transformer-64-beam-5-int8", ROUNDED, model="transformer", batch=64, beam=5, sentences=256),
+    case("transformer-1-greedy-int8", ROUNDED_TRANSFORMERS, model="transformer", batch=1, beam=1, sentences=40),
+    case("transformer-1-beam-5-int8", ROUNDED_TRANSFORMERS, model="transformer", batch=1, beam=5, sentences=30),
+    case("transformer-64-greedy-int8", ROUNDED_TRANSFORMERS, model="transformer", batch=64, beam=1, sentences=512),
+    case("transformer-64-beam-5-int8", ROUNDED_TRANSFORMERS, model="transformer", batch=64, beam=5, sentences=256),
     case("rnn-64-greedy-int8", ROUNDED, model="rnn-fed", batch=64, beam=1, sentences=512),
     case("rnn-64-beam-5-int8", ROUNDED, model="rnn-fed", batch=64, beam=5, sentences=256),
 )

@@ -39,7 +39,7 @@ def speed(files: list[str]) -> Path:
     """One bar for each peer in each case: how many times its rate saccade's is."""
     cases = [case for file in files for case in read_json_lines(file)]
     bars = [(_title(case), name, ratio) for case in cases for name, ratio in case["times_as_fast"].items()]
-    bars = [(case, name, ratio) for case, name, ratio in bars if name != "saccade"]
+    bars = [(case, name, ratio) for case, name, ratio in bars if not name.startswith("saccade")]
     names = list(dict.fromkeys(name for _, name, _ in bars))
     figure, axes = plt.subplots(figsize=(7, 0.22 * len(bars) + 0.9), layout="constrained")
     labels = [case if place == 0 or bars[place - 1][0] != case else "" for place, (case, _, _) in enumerate(bars)]

@@ -12,7 +12,7 @@ from saccade.decode import beam_search, greedy_search
 from saccade.heap import keep_heap
 from saccade.models import RnnSettings, TransformerSettings, TranslationNet, translation_loss
 from saccade.models.translation_net import make_net
-from saccade.precision import products_in
+from saccade.precision import Precision, products_in
 from saccade.train import Task, TrainSettings
 from saccade.train.loop import make_optimizer, one_step
 
@@ -61,7 +61,8 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
     net = make_model(job)
     if job.task == "decode":
         net.eval()
-        return decoding_turn(job, pairs, _searcher(job, net))
+        turn = decoding_turn(job, pairs, _searcher(job, net))
+        return _with_precision(turn, "int8" if job.precision == "int8" else "float32")
     task = _Training(net, pairs, job.batch_tokens)
     settings = TrainSettings(lr=1e-4, schedule="constant", warmup=0)
     optimizer = make_optimizer(net, settings)
@@ -77,9 +78,19 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
     return turn
 
 
+def _with_precision(turn: Turn, precision: Precision) -> Turn:
+    """Weights are rounded once for all batches, as `saccade translate` does it."""
+
+    def rounded_turn() -> int:
+        with products_in(precision):
+            return turn()
+
+    return rounded_turn
+
+
 def _searcher(job: Job, net: TranslationNet) -> Callable[[list[list[int]]], Any]:
     def search(sources: list[list[int]]) -> Any:
-        with torch.inference_mode(), products_in("int8" if job.precision == "int8" else "float32"):
+        with torch.inference_mode():
             encoded = net.encode(pad(sources), torch.tensor([len(source) for source in sources]))
             limits = [job.length] * len(sources)
             if job.beam == 1:
