@@ -78,8 +78,8 @@ def make_episodes(
 
     Their length, which one batch has in common, is drawn from what the settings allow, if it is not given; and so is
     the number of repeats. A `share` below 1 is for beginners: it draws from the shortest so many lengths.
-    Of repeat-copy the first half of the share is for lengths, and its end is not scored; the second is for repeats.
-    Who has to know when to end from the first learns to count before learning to store, and finds no need to store.
+    Of repeat-copy the first half of the share is for lengths and the second for repeats, and its end is not scored yet:
+    who has to know when to end learns to count before learning to store, and then finds no need to store.
     """
     of_lengths, of_repeats = share, share
     if settings.make == "repeat-copy":
@@ -92,7 +92,7 @@ def make_episodes(
     episodes = _MAKERS[settings.make](
         settings, count, drawn if length is None else length, again if repeats is None else repeats, chance
     )
-    if settings.make == "repeat-copy" and share < 0.5:
+    if settings.make == "repeat-copy" and share < 1:
         episodes.scored[-1] = False
     return episodes
 

@@ -76,8 +76,8 @@ def test_who_begins_has_shorter_problems():
         return {one.length for one in made}, set(repeats), {bool(one.scored[-1]) for one in made}
 
     assert drawn(0.25) == (set(range(1, 8)), {1}, {False})  # first the lengths,
-    assert drawn(0.75) == (set(range(1, 13)), {1, 2, 3}, {True})  # then the repeats, and when to end
-    assert drawn(1.0) == (set(range(1, 13)), {1, 2, 3, 4}, {True})
+    assert drawn(0.75) == (set(range(1, 13)), {1, 2, 3}, {False})  # then the repeats,
+    assert drawn(1.0) == (set(range(1, 13)), {1, 2, 3, 4}, {True})  # and at last the end
 
 
 def test_repeats_are_seen_with_mean_0_and_variance_1():
