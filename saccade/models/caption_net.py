@@ -66,7 +66,7 @@ def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
     else:
         finals = 0
         decoder = make_transformer_decoder(model, make_embedding(size, model.dim, model.dim**-0.5))
-    encoder = GridEncoder(grid.channels, model.dim, places=grid.side**2, finals=finals, dropout=model.dropout)
+    encoder = GridEncoder(grid.channels, model.dim, side=grid.side, finals=finals, dropout=model.dropout)
     return CaptionNet(learns, encoder, decoder, longest=model.longest)
 
 

@@ -3,6 +3,8 @@
 Letters: `B` batch, `P` places of the grid, `C` channels of the features, `D` dim.
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -13,15 +15,15 @@ from saccade.nets.dropout import Dropout
 class GridEncoder(nn.Module):
     """h_i = W norm(a_i) + p_i: features `[B, P, C]` -> states `[B, P, D]`, each knowing where it is by `p`.
 
-    What it ends with, for a recurrent decoder to begin from, is the mean of the states (Xu 2015): `finals` times.
+    p_i begins as waves over the rows and the columns, and is learnt from there. What the encoder ends with, for a
+    recurrent decoder to begin from, is the mean of the states (Xu 2015): `finals` times.
     """
 
-    def __init__(self, channels: int, dim: int, *, places: int, finals: int, dropout: float) -> None:
+    def __init__(self, channels: int, dim: int, *, side: int, finals: int, dropout: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(channels)
         self.projection = nn.Linear(channels, dim)
-        self.positions = nn.Parameter(torch.empty(places, dim))
-        nn.init.normal_(self.positions, std=0.02)
+        self.positions = nn.Parameter(waves(side, dim))
         self.dropout = Dropout(dropout)
         self.finals = finals
 
@@ -29,3 +31,18 @@ class GridEncoder(nn.Module):
         states = self.dropout(self.projection(self.norm(features)) + self.positions)  # [B, P, D]
         mask = torch.ones(len(states), 1, states.shape[1], dtype=torch.bool, device=states.device)
         return Encoded(states, mask, (states.mean(1),) * self.finals)
+
+
+def waves(side: int, dim: int) -> Tensor:
+    """`[side · side, dim]`, row by row: sin ωy, cos ωy, sin ωx, cos ωx of each place, for dim / 4 frequencies ω.
+
+    The longest wave rises once from edge to edge, so that it tells how far down or right a place is; the shortest is
+    some six places long. Numbers that are left over are 0.
+    """
+    count = dim // 4
+    slowest = math.pi / 2 / max(side - 1, 1)
+    speeds = slowest ** torch.linspace(0, 1, count)  # from 1 down to the slowest
+    angles = torch.arange(side)[:, None] * speeds  # [side, count]
+    along = torch.cat([angles.sin(), angles.cos()], dim=1)  # [side, 2 count]
+    rows, columns = along.repeat_interleave(side, dim=0), along.repeat(side, 1)
+    return nn.functional.pad(torch.cat([rows, columns], dim=1), (0, dim - 4 * count))

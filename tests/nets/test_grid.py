@@ -1,0 +1,49 @@
+"""Feature maps as something to look at, each place knowing where it is."""
+
+import math
+
+import pytest
+import torch
+
+from saccade.nets import GridEncoder
+from saccade.nets.grid import waves
+
+
+def test_waves_by_hand() -> None:
+    """Two frequencies over a grid of three by three: 1, and a quarter of a turn from edge to edge."""
+    found = waves(3, 9)
+    slow = math.pi / 4
+    for row in range(3):
+        for column in range(3):
+            wanted = [
+                value
+                for place in (row, column)
+                for value in (math.sin(place), math.sin(slow * place), math.cos(place), math.cos(slow * place))
+            ]
+            torch.testing.assert_close(found[3 * row + column], torch.tensor([*wanted, 0.0]))
+
+
+@pytest.mark.parametrize("side", [2, 7, 14])
+def test_no_two_places_are_alike(side: int) -> None:
+    apart = torch.cdist(*(waves(side, 32),) * 2).fill_diagonal_(math.inf)
+    assert apart.min() > 0.1
+
+
+@pytest.mark.parametrize(("side", "dim"), [(1, 4), (1, 3), (5, 3), (5, 6)])
+def test_small_sizes(side: int, dim: int) -> None:
+    found = waves(side, dim)
+    assert found.shape == (side * side, dim)
+    assert bool(found.isfinite().all())
+
+
+def test_states_know_what_and_where() -> None:
+    torch.manual_seed(0)
+    encoder = GridEncoder(5, 12, side=3, finals=2, dropout=0.0)
+    feature = torch.randn(5)
+    encoded = encoder(feature.expand(2, 9, 5))
+    assert encoded.states.shape == (2, 9, 12)
+    assert not torch.allclose(encoded.states[0, 0], encoded.states[0, 1])  # the same, seen elsewhere
+    what = encoder.projection(encoder.norm(feature))
+    torch.testing.assert_close(encoded.states[1, 4], what + waves(3, 12)[4])
+    assert len(encoded.final) == 2
+    torch.testing.assert_close(encoded.final[0], encoded.states.mean(1))
