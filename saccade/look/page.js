@@ -41,8 +41,8 @@ output { display: block; min-height: 2.9em; padding: 4px 0; overflow-wrap: anywh
 .ribbons .side { position: absolute; color: var(--faint); top: 0; }
 .caption { display: flex; flex-wrap: wrap; gap: 4px 10px; margin-bottom: 10px; }
 .caption .word { position: static; font-size: 16px; line-height: 1.4; padding: 1px 4px; }
-.stage { position: relative; width: max-content; max-width: 100%; background: #808080; }
-.stage img { display: block; max-width: 100%; min-width: min(320px, 100%); }
+.stage { position: relative; width: max-content; min-width: min(320px, 100%); max-width: 100%; background: #808080; }
+.stage img { display: block; width: 100%; }
 .stage canvas { position: absolute; inset: 0; width: 100%; height: 100%; cursor: crosshair; touch-action: none; }
 .stage canvas.grid { image-rendering: pixelated; }
 .stage .cell { position: absolute; pointer-events: none; border: 2px solid #ffb454; box-sizing: border-box; }

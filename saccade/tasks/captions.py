@@ -125,7 +125,7 @@ class CaptionTask(Task[CaptionBatch]):
         found = [caption_words(caption.text) for caption in captions]
         references = [[caption_words(text) for text in one.captions] for one in images]
         right = [words in all_right for words, all_right in zip(found, references, strict=True)]
-        figures = {"loss": total / tokens, **score_captions(found, references), "exact": 100 * float(np.mean(right))}
+        figures = {"loss": total / tokens, **score_captions(found, references)}
         if self._scenes:
             figures["pointing"] = self._pointing(
                 [(one, caption) for one, caption, ok in zip(images, captions, right, strict=True) if ok]

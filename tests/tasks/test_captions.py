@@ -238,7 +238,7 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     assert main(["evaluate", str(run / "model"), *where, "--json", "--beam", "1"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["images"] == 29
-    assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider"}
+    assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact"}
 
 
 def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixture[str], scenes: Path):
