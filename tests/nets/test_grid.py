@@ -25,7 +25,8 @@ def test_waves_by_hand() -> None:
 
 @pytest.mark.parametrize("side", [2, 7, 14])
 def test_no_two_places_are_alike(side: int) -> None:
-    apart = torch.cdist(*(waves(side, 32),) * 2).fill_diagonal_(math.inf)
+    places = waves(side, 32)
+    apart = torch.cdist(places, places).fill_diagonal_(math.inf)
     assert apart.min() > 0.1
 
 
