@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from typing import Literal, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
+from saccade import bfloat16
 from saccade.int8 import Int8Matrix
 
 Precision = Literal["float32", "int8"]
@@ -47,7 +47,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that was asked for."""
     matrices = _rounded.get()
     if matrices is None or torch.is_grad_enabled() or not weight.numel():
-        return F.linear(x, weight, bias)
+        return bfloat16.linear(x, weight, bias)
     where = (weight.data_ptr(), *weight.shape, *weight.stride())
     if where not in matrices:
         matrices[where] = Int8Matrix(weight)

@@ -9,6 +9,7 @@ from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.positions import Rotary
 from saccade.attention.scores import ScaledDot, Score
 from saccade.attention.weightings import Soft, Weighting
+from saccade.bfloat16 import Linear
 
 
 class MultiHead(nn.Module):
@@ -60,10 +61,10 @@ class MultiHead(nn.Module):
         self.weighting = weighting
         self.rotary = rotary
         self.dropout = dropout
-        self.query_projection = nn.Linear(dim, dim, bias=bias)
-        self.key_projection = nn.Linear(dim if key_dim is None else key_dim, dim, bias=bias)
-        self.value_projection = nn.Linear(dim if value_dim is None else value_dim, dim, bias=bias)
-        self.output_projection = nn.Linear(dim, dim, bias=bias)
+        self.query_projection = Linear(dim, dim, bias=bias)
+        self.key_projection = Linear(dim if key_dim is None else key_dim, dim, bias=bias)
+        self.value_projection = Linear(dim if value_dim is None else value_dim, dim, bias=bias)
+        self.output_projection = Linear(dim, dim, bias=bias)
         for projection in (self.query_projection, self.key_projection, self.value_projection, self.output_projection):
             nn.init.xavier_uniform_(projection.weight)
             if bias:

@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from saccade.bfloat16 import Linear
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
 
@@ -22,7 +23,7 @@ class GridEncoder(nn.Module):
     def __init__(self, channels: int, dim: int, *, side: int, finals: int, dropout: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(channels)
-        self.projection = nn.Linear(channels, dim)
+        self.projection = Linear(channels, dim)
         self.positions = nn.Parameter(waves(side, dim))
         self.dropout = Dropout(dropout)
         self.finals = finals

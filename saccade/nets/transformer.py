@@ -19,6 +19,7 @@ from saccade.attention import (
     make_score,
     padding_mask,
 )
+from saccade.bfloat16 import Linear
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
@@ -92,8 +93,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
-        self.inner = nn.Linear(shape.dim, shape.feed_forward)
-        self.outer = nn.Linear(shape.feed_forward, shape.dim)
+        self.inner = Linear(shape.dim, shape.feed_forward)
+        self.outer = Linear(shape.feed_forward, shape.dim)
         self.bend = nn.ReLU() if shape.activation == "relu" else nn.GELU()
         self.dropout = Dropout(shape.feed_forward_dropout)
         for linear in (self.inner, self.outer):

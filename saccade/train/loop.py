@@ -15,6 +15,7 @@ from typing import TypeVar
 import torch
 from torch import nn
 
+from saccade.bfloat16 import learning_in, slow_without_bfloat16
 from saccade.errors import InputError
 from saccade.files import remove_leftovers
 from saccade.heap import keep_heap
@@ -46,6 +47,8 @@ def train(task: Task[BatchT], settings: TrainSettings, run: Path, reporter: Repo
     remove_leftovers(run)
     optimizer = make_optimizer(task.net, settings)
     progress = Progress()
+    if settings.precision == "bfloat16" and slow_without_bfloat16():
+        reporter.say("this processor has no instructions for bfloat16; train.precision=float32 is faster on it")
     if (run / CHECKPOINT).exists():
         progress = load_checkpoint(run / CHECKPOINT, task.net, optimizer)
         reporter.say(f"going on after step {progress.step}")
@@ -125,7 +128,8 @@ def one_step(
     optimizer.zero_grad()
     total, items = 0.0, 0
     for batch in batches:
-        loss, count = task.loss(batch)
+        with learning_in(settings.precision):
+            loss, count = task.loss(batch)
         loss.backward()
         total, items = total + float(loss.detach()), items + count
     if not math.isfinite(total):

@@ -1,5 +1,7 @@
 """Hard attention: its draws, and the two ways to learn through them."""
 
+from typing import Literal
+
 import pytest
 import torch
 
@@ -22,6 +24,27 @@ def test_inference_takes_the_likeliest_and_training_draws() -> None:
     assert ((drawn == 0) | (drawn == 1)).all()
     # 20,000 draws: the standard error of a frequency is below 0.0036
     torch.testing.assert_close(drawn.mean((0, 1)), scores[0, 0].softmax(-1), atol=0.015, rtol=0)
+
+
+@pytest.mark.parametrize("estimator", ["reinforce", "straight-through"])
+def test_some_queries_get_the_expectation(estimator: Literal["reinforce", "straight-through"]) -> None:
+    """Xu 2015: of half of them the weights are p, with its gradient, and what they lead to is no draw's merit."""
+    logits = torch.randn(1, 1, 4, requires_grad=True)
+    scores = logits.expand(1, 2000, 4)
+    weighted = Hard(estimator, expected=0.5).train()(scores, mask=None, query=torch.zeros(1, 2000, 1))
+    drawn = weighted.weights.amax(-1)[0] == 1
+    assert 0.45 < drawn.float().mean() < 0.55  # the standard error is 0.011
+    torch.testing.assert_close(weighted.weights[0, ~drawn], scores[0, ~drawn].softmax(-1))
+    if estimator == "reinforce":
+        choice = choice_of(weighted.choice)
+        assert (choice.log_prob[0, ~drawn] == 0).all()
+        assert (choice.entropy[0, ~drawn] == 0).all()
+        assert (choice.log_prob[0, drawn] < 0).all()
+    # an expectation carries its gradient back
+    (found,) = torch.autograd.grad(weighted.weights[0, ~drawn][0, 0], logits)
+    (wanted,) = torch.autograd.grad(logits.softmax(-1)[0, 0, 0], logits)
+    torch.testing.assert_close(found, wanted)
+    assert (Hard(estimator, expected=0.5).eval()(scores, mask=None, query=scores).weights.amax(-1) == 1).all()
 
 
 @pytest.mark.parametrize("baseline", [0.0, 3.0])

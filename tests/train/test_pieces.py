@@ -81,6 +81,20 @@ def test_a_checkpoint_brings_everything_back(tmp_path: Path) -> None:
     assert torch.equal(net.weight, other.weight)
 
 
+def test_products_are_coarser_where_a_recipe_says_so(tmp_path: Path) -> None:
+    """And hardly: after one step with the same draws, all but a few in a hundred of the changes are the same."""
+    pairs, changes = reverse_pairs(700), list[torch.Tensor]()
+    for precision in ("float32", "bfloat16"):
+        recipe = small_recipe({"kind": "transformer", "layers": 1, "dim": 16, "heads": 2}, precision=precision)
+        task = TranslationTask(recipe, Splits(pairs[:60], pairs[60:]), tmp_path / precision, Silent())
+        before = torch.cat([parameter.detach().flatten().clone() for parameter in task.net.parameters()])
+        one_step(task, [make_batch(task.examples)], make_optimizer(task.net, recipe.train), recipe.train, 30)
+        changes.append(torch.cat([parameter.detach().flatten() for parameter in task.net.parameters()]) - before)
+    exact, coarse = changes
+    assert not torch.equal(exact, coarse)
+    assert (coarse - exact).norm() < 0.2 * exact.norm()  # Adam's first step is the sign of each gradient
+
+
 def test_averaging() -> None:
     first, second = {"w": torch.tensor([1.0, 2.0])}, {"w": torch.tensor([3.0, 6.0])}
     assert average([first, second])["w"].tolist() == [2.0, 4.0]

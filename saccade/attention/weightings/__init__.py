@@ -16,7 +16,7 @@ WINDOW = 10
 # One line a weighting: its name, and how to make it from the size of a query.
 WEIGHTINGS: dict[str, Callable[[int], Weighting]] = {
     "soft": lambda query_dim: Soft(),
-    "hard": lambda query_dim: Hard("reinforce"),
+    "hard": lambda query_dim: Hard("reinforce", expected=0.5),
     "straight-through": lambda query_dim: Hard("straight-through"),
     "local-m": lambda query_dim: LocalMonotonic(WINDOW),
     "local-p": lambda query_dim: LocalPredictive(query_dim, WINDOW),

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
+from saccade.bfloat16 import learns_in_bfloat16
 from saccade.native import call, library_for
 
 _SOURCE = Path(__file__).with_name("cross_entropy.c")
@@ -41,7 +42,8 @@ def projected_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, smoothing: float = 0.0, ignore: int
 ) -> Losses:
     """The losses of features `[N, D]` under the projection `[V, D]`, `[V]`, for the targets `[N]`."""
-    return Losses(*_Projected.apply(features, weight, bias, target, smoothing, ignore))
+    product_dtype = torch.bfloat16 if learns_in_bfloat16() else weight.dtype
+    return Losses(*_Projected.apply(features, weight, bias, target, smoothing, ignore, product_dtype))
 
 
 def plain_projected_cross_entropy(
@@ -56,7 +58,14 @@ def plain_projected_cross_entropy(
 class _Projected(Function):
     @staticmethod
     def forward(
-        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, smoothing: float, ignore: int
+        ctx: Any,
+        features: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        target: Tensor,
+        smoothing: float,
+        ignore: int,
+        product_dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         wanted = any(ctx.needs_input_grad)
         real = (target != ignore).nonzero().flatten()  # [n]
@@ -64,17 +73,24 @@ class _Projected(Function):
         grad_features = torch.empty_like(chosen) if wanted else None
         grad_weight = torch.zeros_like(weight) if wanted else None
         grad_bias = torch.zeros_like(bias) if wanted and bias is not None else None
+        # The factors as they are multiplied; the same tensors unless they are to be coarser.
+        rows_in, weight_in = chosen.to(product_dtype), weight.to(product_dtype)
+        bias_in = None if bias is None else bias.to(product_dtype)
         losses: list[Tensor] = []
         rows = max(1, _CHUNK // len(weight))
         for first in range(0, len(chosen), rows):
             part = slice(first, first + rows)
-            logits = F.linear(chosen[part], weight, bias)
+            logits = F.linear(rows_in[part], weight_in, bias_in).to(features.dtype)
             losses.append(losses_and_gradient(logits, targets[part], smoothing))
-            if grad_features is not None and grad_weight is not None:
-                torch.mm(logits, weight, out=grad_features[part])
-                grad_weight.addmm_(logits.t(), chosen[part])
             if grad_bias is not None:
                 grad_bias.add_(logits.sum(0))
+            if grad_features is not None and grad_weight is not None:
+                slopes = logits.to(product_dtype)
+                grad_features[part] = slopes @ weight_in
+                if product_dtype == weight.dtype:
+                    grad_weight.addmm_(slopes.t(), rows_in[part])
+                else:  # sums stay exact
+                    grad_weight.add_(slopes.t() @ rows_in[part])
         each = features.new_zeros(len(features))
         if losses:
             each.index_copy_(0, real, torch.cat(losses))
@@ -91,7 +107,7 @@ class _Projected(Function):
         if gradients is None:
             raise RuntimeError("the gradient of projected_cross_entropy can be had once; compute the loss again")
         scaled = [None if part is None else part if grad == 1 else part.mul_(grad) for part in gradients]
-        return (*scaled, None, None, None)
+        return (*scaled, None, None, None, None)
 
 
 def losses_and_gradient(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
