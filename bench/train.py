@@ -34,6 +34,16 @@ CASES = (
         job(task="train", model="rnn-luong", batch_tokens=1280, turn_tokens=8000),
         (Side("saccade"), Side("opennmt")),
     ),
+    Case(
+        "transformer-bfloat16",
+        job(task="train"),
+        (Side("saccade", precision="bfloat16"), Side("saccade"), Side("joeynmt"), Side("plain")),
+    ),
+    Case(
+        "rnn-bahdanau-bfloat16",
+        job(task="train", model="rnn-bahdanau", batch_tokens=1280, turn_tokens=8000),
+        (Side("saccade", precision="bfloat16"), Side("saccade"), Side("plain")),
+    ),
 )
 
 if __name__ == "__main__":

@@ -64,7 +64,8 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
         turn = decoding_turn(job, pairs, _searcher(job, net))
         return _with_precision(turn, "int8" if job.precision == "int8" else "float32")
     task = _Training(net, pairs, job.batch_tokens)
-    settings = TrainSettings(lr=1e-4, schedule="constant", warmup=0)
+    precision = "bfloat16" if job.precision == "bfloat16" else "float32"
+    settings = TrainSettings(lr=1e-4, schedule="constant", warmup=0, precision=precision)
     optimizer = make_optimizer(net, settings)
     stream = task.batches(Cursor())
 

@@ -5,11 +5,12 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from saccade.attention import Choice
 from saccade.data import PAD
 from saccade.nets import Decoder, Forced, projected_cross_entropy
 
 StateT = TypeVar("StateT")
+
+_DRAWS = 0.1  # what the extra loss of hard attention counts beside the words' own (λ of Xu 2015)
 
 
 def target_loss(decoder: Decoder[StateT], forced: Forced, target: Tensor, *, smoothing: float) -> Tensor:
@@ -22,17 +23,21 @@ def target_loss(decoder: Decoder[StateT], forced: Forced, target: Tensor, *, smo
         forced.features.flatten(0, 1), output.weight, output.bias, target.flatten(), smoothing=smoothing, ignore=PAD
     )
     if forced.choice is not None:
-        return losses.total + _reinforce(forced.choice, losses.each.view_as(target), target != PAD)
+        reward = -losses.each.view_as(target)  # the log likelihood of each word; 0 for padding
+        extra = forced.choice.loss(reward, baseline=_same_words(reward, target), entropy_weight=0.01)
+        return losses.total + _DRAWS * torch.where(target != PAD, extra, 0.0).sum()
     return losses.total
 
 
-def _reinforce(choice: Choice, losses: Tensor, real: Tensor) -> Tensor:
-    """The extra loss of hard attention (Xu 2015), for rewards that are the log likelihood of the words.
+def _same_words(reward: Tensor, target: Tensor) -> Tensor:
+    """The baseline of hard attention: for each word `[B, T]`, the mean reward of the batch's other uses of that word.
 
-    A draw is rewarded for the word that it is for. The baseline is the mean reward of the other words of the batch, so
-    that nothing has to be kept from one batch to the next.
+    Xu 2015 has one number for all words. Then a draw for an easy word is always praised, wherever it looked, and one
+    for a hard word always blamed, until all draws fall on one place. A word that is alone gets its own reward as the
+    baseline: nothing is learnt from its draw.
     """
-    reward = -losses  # [B, T]
-    count = real.sum()
-    baseline = (reward.sum() - reward) / (count - 1).clamp(min=1)
-    return torch.where(real, choice.loss(reward, baseline=baseline, entropy_weight=0.01), 0.0).sum()
+    words, place = target.unique(return_inverse=True)  # [W], [B, T]
+    uses = reward.new_zeros(len(words)).index_add_(0, place.flatten(), torch.ones_like(reward).flatten())
+    sums = reward.new_zeros(len(words)).index_add_(0, place.flatten(), reward.flatten())
+    others = uses[place] - 1
+    return torch.where(others > 0, (sums[place] - reward) / others.clamp(min=1), reward)

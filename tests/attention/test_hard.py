@@ -27,24 +27,28 @@ def test_inference_takes_the_likeliest_and_training_draws() -> None:
 
 
 @pytest.mark.parametrize("estimator", ["reinforce", "straight-through"])
-def test_some_queries_get_the_expectation(estimator: Literal["reinforce", "straight-through"]) -> None:
+def test_some_sequences_get_the_expectation(estimator: Literal["reinforce", "straight-through"]) -> None:
     """Xu 2015: of half of them the weights are p, with its gradient, and what they lead to is no draw's merit."""
     logits = torch.randn(1, 1, 4, requires_grad=True)
-    scores = logits.expand(1, 2000, 4)
-    weighted = Hard(estimator, expected=0.5).train()(scores, mask=None, query=torch.zeros(1, 2000, 1))
-    drawn = weighted.weights.amax(-1)[0] == 1
+    scores = logits.expand(2000, 3, 4)
+    layer = Hard(estimator, expected=0.5).train()
+    weighted = layer(scores, mask=None, query=scores)
+    drawn = weighted.weights.amax(-1)[:, 0] == 1
     assert 0.45 < drawn.float().mean() < 0.55  # the standard error is 0.011
-    torch.testing.assert_close(weighted.weights[0, ~drawn], scores[0, ~drawn].softmax(-1))
+    torch.testing.assert_close(weighted.weights[~drawn], scores[~drawn].softmax(-1))
     if estimator == "reinforce":
         choice = choice_of(weighted.choice)
-        assert (choice.log_prob[0, ~drawn] == 0).all()
-        assert (choice.entropy[0, ~drawn] == 0).all()
-        assert (choice.log_prob[0, drawn] < 0).all()
+        assert (choice.log_prob[~drawn] == 0).all()
+        assert (choice.entropy[~drawn] == 0).all()
+        assert (choice.log_prob[drawn] < 0).all()
+    # the next queries of a sequence are treated as the first
+    again = layer(scores, mask=None, query=scores, state=weighted.state)
+    assert torch.equal(again.weights.amax(-1) == 1, drawn[:, None].expand(2000, 3))
     # an expectation carries its gradient back
-    (found,) = torch.autograd.grad(weighted.weights[0, ~drawn][0, 0], logits)
+    (found,) = torch.autograd.grad(weighted.weights[~drawn][0, 0, 0], logits)
     (wanted,) = torch.autograd.grad(logits.softmax(-1)[0, 0, 0], logits)
     torch.testing.assert_close(found, wanted)
-    assert (Hard(estimator, expected=0.5).eval()(scores, mask=None, query=scores).weights.amax(-1) == 1).all()
+    assert (layer.eval()(scores, mask=None, query=scores).weights.amax(-1) == 1).all()
 
 
 @pytest.mark.parametrize("baseline", [0.0, 3.0])

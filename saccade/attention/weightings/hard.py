@@ -22,9 +22,9 @@ class Hard(Weighting):
     - "reinforce": the draw comes back as `choice`, and `choice.loss(reward, baseline=...)` is the extra loss to add.
     - "straight-through" (Bengio 2013): backward, the weights pretend to have been `p`. Biased, and no extra loss.
 
-    `expected` is the share of queries that get all of `p` in place of a draw, while training, and no part in the extra
-    loss. Xu 2015 has 0.5, for a whole image at a time; here it is for each query. Draws alone say so little of
-    where else to look that the scores may never learn to point.
+    `expected` is the share of sequences whose queries all get `p` itself in place of draws, while training, and have no
+    part in the extra loss (0.5 in Xu 2015). Draws alone say so little of where else to look that the scores may never
+    learn to point.
     """
 
     def __init__(self, estimator: Estimator = "reinforce", *, expected: float = 0.0) -> None:
@@ -45,21 +45,20 @@ class Hard(Weighting):
             weights = weights * mask  # a row that may look nowhere has no location
         if not self.training:
             return Weighted(weights)
+        drawn = torch.rand_like(scores[..., 0, :1]) >= self.expected if state is None else state  # [B, 1]
+        choice = None
         if self.estimator == "straight-through":
-            return Weighted(self._mix(weights + (probabilities - probabilities.detach()), probabilities)[0])
-        # what cannot be drawn counts as log 1 = 0: nothing for the sums, and no gradient
-        log_probabilities = probabilities.masked_fill(probabilities == 0, 1.0).log()
-        log_prob = (weights * log_probabilities).sum(-1)
-        entropy = -(probabilities * log_probabilities).sum(-1)
-        weights, drawn = self._mix(weights, probabilities)
-        return Weighted(weights, choice=Choice(log_prob * drawn, entropy * drawn))
-
-    def _mix(self, weights: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
-        """The weights with their expectation for some of the queries, and which of them `[B, T]` keep their draw."""
-        if not self.expected:
-            return weights, weights.new_ones(weights.shape[:-1])
-        drawn = torch.rand(weights.shape[:-1], device=weights.device) >= self.expected
-        return torch.where(drawn[..., None], weights, probabilities), drawn
+            weights = weights + (probabilities - probabilities.detach())
+        else:
+            # what cannot be drawn counts as log 1 = 0: nothing for the sums, and no gradient
+            log_probabilities = probabilities.masked_fill(probabilities == 0, 1.0).log()
+            choice = Choice(
+                log_prob=(weights * log_probabilities).sum(-1) * drawn,
+                entropy=-(probabilities * log_probabilities).sum(-1) * drawn,
+            )
+        if self.expected:
+            weights = torch.where(drawn[..., None], weights, probabilities)
+        return Weighted(weights, drawn, choice)
 
 
 def _draw(probabilities: Tensor) -> Tensor:
