@@ -27,12 +27,16 @@ def one_of(names: Sequence[str]) -> AfterValidator:
 
     def check(found: str) -> str:
         if found not in names:
-            near = difflib.get_close_matches(found, names, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(f"found {found!r}, wanted one of {', '.join(names)}{hint}")
+            raise ValueError(f"found {found!r}, wanted one of {', '.join(names)}{did_you_mean(found, names)}")
         return found
 
     return AfterValidator(check)
+
+
+def did_you_mean(found: str, names: Sequence[str]) -> str:
+    """The end of a message about an unknown name: the known one that is most like it, if any is."""
+    near = difflib.get_close_matches(found, names, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def check_settings(kind: type[Kind], values: object, *, where: str) -> Kind:
@@ -65,8 +69,7 @@ def _explain(kind: type[Settings], details: dict[str, Any]) -> str:
         message = "settings, one `name: value` a line"
     elif details["type"] == "too_short":
         message = f"a list of at least {details['ctx']['min_length']} items"
-    near = difflib.get_close_matches(str(found), re.findall(r"'([^']*)'", message), n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(str(found), re.findall(r"'([^']*)'", message))
     return f"{'.'.join(path)}: found {_short(found)}, wanted {message}{hint}"
 
 
@@ -170,6 +173,24 @@ def _set(values: dict[str, Any], path: list[str], value: object) -> dict[str, An
     if inner is not None and not isinstance(inner, dict):
         inner = {}  # `data.train.source=a` after `data.train: pairs.tsv` means the new form
     return {**values, first: _set(inner or {}, rest, value)}
+
+
+def without_leftovers(kind: type[Settings], values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+    """`values` without what was said for another `kind` of a group than the one that an assignment chose.
+
+    After `eye.kind=small`, the settings of the eye that was there before mean nothing; those that are assigned stay.
+    """
+    assigned = {assignment.partition("=")[0] for assignment in assignments}
+    for name in (path.removesuffix(".kind") for path in assigned if path.endswith(".kind")):
+        field, inner = kind.model_fields.get(name), values.get(name)
+        if field is None or not isinstance(inner, dict):
+            continue
+        groups = _groups_in(field.annotation)
+        chosen = [group for group in groups if inner["kind"] in get_args(_kind_of(group))]
+        if len(groups) > 1 and chosen:
+            known = {key for group in chosen for key in group.model_fields}
+            values = {**values, name: {key: inner[key] for key in inner if key in known or f"{name}.{key}" in assigned}}
+    return values
 
 
 def differences(old: Settings, new: Settings) -> list[str]:

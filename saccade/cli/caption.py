@@ -38,6 +38,10 @@ def run(chosen: argparse.Namespace) -> None:
     pictures = [path for form in FORMATS if (path := getattr(chosen, form[1:])) is not None]
     if pictures and len(paths) > 1:
         raise InputError(f"{pictures[0]}: a figure is of one image, and {len(paths)} are named; use --html for several")
+    for form in FORMATS:
+        wanted = getattr(chosen, form[1:])
+        if wanted is not None and wanted.suffix.lower() != form:
+            raise InputError(f"--{form[1:]} {wanted}: wanted a name that ends in {form}")
     captioner = load_as(Captioner, chosen.model)
     how = Search(**search_of(chosen))
     attention = chosen.json or chosen.html is not None or bool(pictures)

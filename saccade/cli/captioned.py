@@ -37,6 +37,8 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
     """Caption each image freely, score, and print the figures."""
     if chosen.images is None or chosen.captions is None:
         raise InputError(f"{chosen.model} captions images; wanted --images DIR and --captions FILE")
+    if not chosen.images.is_dir():
+        raise InputError(f"{chosen.images}: no such folder; wanted the images that {chosen.captions} is about")
     known = _chosen(read_captions(chosen.captions), chosen.only)
     how = Search(**search_of(chosen))
     outputs: list[str] = []
@@ -90,7 +92,10 @@ def image_files(given: list[Path]) -> Iterator[Path]:
             continue
         inside = sorted(file for file in path.iterdir() if file.suffix.lower() in IMAGE_ENDINGS)
         if not inside:
-            raise InputError(f"{path}: no images there; wanted files that end in {', '.join(sorted(IMAGE_ENDINGS))}")
+            deeper = next((one for one in sorted(path.iterdir()) if one.is_dir()), None)
+            hint = "" if deeper is None else f"; folders in it are not searched: name them, such as {deeper}"
+            endings = ", ".join(sorted(IMAGE_ENDINGS))
+            raise InputError(f"{path}: no images there; wanted files that end in {endings}{hint}")
         yield from inside
 
 

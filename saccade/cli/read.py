@@ -62,7 +62,7 @@ def _panel(path: Path, folder: Path, line: ReadLine, reader: LineReader) -> Pane
     strip = read_strip(path, height=model.height, width=model.width)
     grid = Grid(1, line.attention.shape[1], as_png(strip))
     kind = model.kind
-    return Panel(f"{folder} ({kind}): {line.text}", [AttentionMap(line.letters, grid, line.attention)])
+    return Panel(f"{path.name}, {folder} ({kind}): {line.text}", [AttentionMap(line.letters, grid, line.attention)])
 
 
 def evaluate_lines(chosen: argparse.Namespace, reader: LineReader) -> None:

@@ -69,6 +69,8 @@ def _opened(source: Path | bytes, name: str | None, *, most: int) -> Iterator[Im
                 yield _as_rgb(ImageOps.exif_transpose(image))
     except Image.DecompressionBombError:
         raise InputError(f"{name}: far too large an image; wanted at most {_MOST_PIXELS:,} pixels") from None
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
     except UnidentifiedImageError:
         raise InputError(f"{name}: not an image that can be read; wanted one of {', '.join(_FORMATS)}") from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:

@@ -41,6 +41,7 @@ def draw_overlay(
     across = min(_ACROSS, len(attention.rows))
     down = math.ceil(len(attention.rows) / across)
     ratio = picture.shape[0] / picture.shape[1]
+    aspect = ratio * grid.width / grid.height  # the axes count places; the picture keeps its proportions
     figure = Figure(figsize=(across * _INCHES, down * (_INCHES * ratio + 0.3)), layout="constrained")
     axes: Any = figure.subplots(down, across, squeeze=False)
     for place, one in enumerate(axes.flat):
@@ -48,12 +49,12 @@ def draw_overlay(
         if place >= len(attention.rows):
             continue
         one.set_title(shown(attention.rows[place]).replace("$", r"\\$"), fontsize=10)
-        one.imshow(picture, extent=(0, grid.width, grid.height, 0), aspect="auto")
+        one.imshow(picture, extent=(0, grid.width, grid.height, 0), aspect=aspect)
         shade = np.zeros((grid.height, grid.width, 4))
         looked = weights[place].reshape(grid.height, grid.width)
         shade[..., 3] = _DARKEST * (1 - looked / max(float(looked.max()), 1e-9))
         how = "bilinear" if smooth else "nearest"
-        drawn = one.imshow(shade, extent=(0, grid.width, grid.height, 0), aspect="auto", interpolation=how)
+        drawn = one.imshow(shade, extent=(0, grid.width, grid.height, 0), aspect=aspect, interpolation=how)
         drawn.set_gid(f"word-{place}")
         one.set_xlim(0, grid.width)
         one.set_ylim(grid.height, 0)

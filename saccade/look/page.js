@@ -68,7 +68,7 @@ const KINDS = { cross: "cross: target looks at source", encoder: "encoder: sourc
 const LIGHT = [[255, 255, 255], [198, 219, 239], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
 const DARK = [[15, 19, 24], [23, 55, 96], [52, 118, 186], [147, 196, 240], [244, 250, 255]];
 const HINTS = {
-  image: "Point at a word to see where it looked, and at the image to see how much.",
+  image: "Point at a word or a letter to see where it looked, and at the image to see how much.",
   matrix: "Point at a cell or a word; or go from cell to cell with Tab and the arrow keys.",
   ribbons: "Point at a word, or go from word to word with Tab and the arrow keys.",
   table: "", search: "Point at a hypothesis to read it from its beginning.",

@@ -16,6 +16,7 @@ from saccade.look.maps import as_path
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_TOO_NEAR = 0.08  # of the image's side: then two numbers could not be read
 _FIRST, _LAST = (0.99, 0.75, 0.3), (0.85, 0.2, 0.05)  # from light to strong, glimpse by glimpse
 
 
@@ -26,6 +27,7 @@ def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: st
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
     from matplotlib.patches import Rectangle  # noqa: PLC0415
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
     places = np.asarray(path, dtype=np.float64)
     if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
@@ -46,10 +48,24 @@ def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: st
         square = Rectangle((x - size / 2, y - size / 2), size, size, fill=False, edgecolor=colour, linewidth=1.5)
         square.set_gid(f"glimpse-{number + 1}")
         axes.add_patch(square)
-        axes.text(x, y, str(number + 1), color=colour, ha="center", va="center", fontsize=9)
+    for (x, y), numbers in _labels(middles):
+        label = axes.text(x, y, ", ".join(map(str, numbers)), color=_LAST, ha="center", va="center", fontsize=9)
+        label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
     axes.set_xlim(-size / 2, 1 + size / 2)
     axes.set_ylim(1 + size / 2, -size / 2)
     return figure
+
+
+def _labels(middles: NDArray[np.float64]) -> list[tuple[NDArray[np.float64], list[int]]]:
+    """Where to write which numbers: glimpses whose numbers would lie on each other share one place."""
+    labels: list[tuple[NDArray[np.float64], list[int]]] = []
+    for number, middle in enumerate(middles, start=1):
+        near = next((numbers for place, numbers in labels if np.abs(place - middle).max() < _TOO_NEAR), None)
+        if near is None:
+            labels.append((middle, [number]))
+        else:
+            near.append(number)
+    return labels
 
 
 def save_path(file: str | Path, image: bytes, path: NDArray[np.float32], *, size: float, title: str = "") -> None:

@@ -37,7 +37,7 @@ class CaptionDataSettings(Settings):
                 " or make, such as data.make=shapes"
             )
         if self.make is not None and (self.images is not None or self.captions is not None):
-            raise ValueError("wanted either images and captions, or make, and not both")
+            raise ValueError("wanted either images and captions, or make, and not both; data.make=null for your own")
         return self
 
 
@@ -67,6 +67,8 @@ def load_caption_splits(settings: CaptionDataSettings, *, side: int) -> CaptionS
     folder = Path(settings.images)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; say where your images are: data.images=DIR")
+    if not Path(settings.captions).is_file():
+        raise InputError(f"{settings.captions}: no such file; say where your captions are: data.captions=FILE")
     known = [one._replace(captions=_tidy(one.captions, settings)) for one in read_captions(Path(settings.captions))]
     known = [one for one in known if one.captions]
     train, valid = _split(known, settings)

@@ -165,7 +165,8 @@ class CaptionTask(Task[CaptionBatch]):
     def _readable(self, images: list[Captioned], name: str) -> list[Captioned]:
         readable = [one for one in images if one.image in self._rows]
         if not readable:
-            raise InputError(f"data.{name}: none of its images can be read")
+            folder = self.recipe.data.images
+            raise InputError(f"data.{name}: none of its images can be read; is data.images={folder} the right folder?")
         return readable
 
     def _encode(self, images: list[Captioned]) -> list[Example]:

@@ -37,7 +37,9 @@ class LabelledDataSettings(Settings):
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
         if (self.train is None) == (self.make is None):
-            raise ValueError("wanted either train, such as data.train=photos, or make, such as data.make=shapes")
+            raise ValueError(
+                "wanted either train, such as data.train=photos data.make=null, or make, such as data.make=shapes"
+            )
         return self
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from saccade.errors import InputError
 from saccade.files import read_file
-from saccade.settings import check_settings, override, parse_yaml
+from saccade.settings import check_settings, did_you_mean, override, parse_yaml, without_leftovers
 from saccade.tasks.kinds import Recipe, recipe_class
 
 _FOLDER = Path(__file__).parent.parent / "recipes"
@@ -23,7 +24,8 @@ def recipe_text(name: str) -> str:
         return shipped.read_text(encoding="utf-8")
     path = Path(name)
     if not path.is_file():
-        raise InputError(f"{name}: neither a file nor one of the recipes {', '.join(recipe_names())}")
+        hint = did_you_mean(name, recipe_names())
+        raise InputError(f"{name}: neither a file nor one of the recipes {', '.join(recipe_names())}{hint}")
     try:
         return read_file(path).decode("utf-8")
     except UnicodeDecodeError:
@@ -40,5 +42,16 @@ def load_recipe(name: str, assignments: Sequence[str] = ()) -> Recipe:
     values = parse_yaml(recipe_text(name), where=name)
     if not isinstance(values, dict):
         raise InputError(f"{name}: found no settings there, wanted some, one `name: value` a line")
-    values = override(values, assignments)
-    return check_settings(recipe_class(values.get("task"), where=name), values, where=name)
+    values = _with_own_data(override(values, assignments), assignments)
+    kind = recipe_class(values.get("task"), where=name)
+    return check_settings(kind, without_leftovers(kind, values, assignments), where=name)
+
+
+def _with_own_data(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+    """Who names data of their own does not want what the recipe would have made, and need not say so."""
+    data = values.get("data")
+    own = any(assignment.startswith(("data.train", "data.images", "data.captions")) for assignment in assignments)
+    said = any(assignment.startswith("data.make=") for assignment in assignments)
+    if not own or said or not isinstance(data, dict):
+        return values
+    return {**values, "data": {name: value for name, value in data.items() if name != "make"}}

@@ -142,3 +142,32 @@ def test_who_lacks_a_public_set_is_told_how_to_get_it(tmp_path: Path, monkeypatc
         InputError, match=r"data/multi30k/train\.en: no such file \(saccade data get multi30k brings it\)"
     ):
         start_training(load_recipe("multi30k-rnn"), tmp_path / "run", Silent())
+
+
+def test_another_kind_leaves_nothing_of_the_old_one() -> None:
+    """But what is said in the same breath, if it is wrong, is still refused."""
+    captions = ["data.images=a", "data.captions=b"]
+    recipe = load_recipe("captions", [*captions, "eye.kind=small", "model.kind=transformer", "model.heads=4"])
+    assert isinstance(recipe, CaptionRecipe)
+    assert recipe.eye.kind == "small"
+    assert recipe.model.kind == "transformer"
+    with pytest.raises(InputError, match=r"eye\.level: no such setting"):
+        load_recipe("captions", [*captions, "eye.kind=small", "eye.level=top"])
+    with pytest.raises(InputError, match=r"found 'tiny', wanted 'efficientnet-lite0', 'small'"):
+        load_recipe("captions", [*captions, "eye.kind=tiny"])
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("classes", ["data.train=a"]), ("shapes", ["data.images=a", "data.captions=b"]), ("dates", ["data.train=a.tsv"])],
+)
+def test_own_data_takes_the_place_of_made_data(name: str, own: list[str]) -> None:
+    assert load_recipe(name).data.make is not None  # pyright: ignore[reportAttributeAccessIssue]
+    assert load_recipe(name, own).data.make is None  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(InputError, match="make"):
+        load_recipe(name, [*own, "data.make=shapes" if name != "dates" else "data.make=dates"])
+
+
+def test_a_misspelt_recipe() -> None:
+    with pytest.raises(InputError, match=r"captons: neither a file nor one of .*; did you mean captions\?"):
+        load_recipe("captons")
