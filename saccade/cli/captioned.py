@@ -15,6 +15,7 @@ from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import caption_words, score_captions
 from saccade.models import Caption, Captioner, Search
+from saccade.tasks import score_pointing
 
 
 def add_captioned_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,32 +42,36 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
         raise InputError(f"{chosen.images}: no such folder; wanted the images that {chosen.captions} is about")
     known = _chosen(read_captions(chosen.captions), chosen.only)
     how = Search(**search_of(chosen))
-    outputs: list[str] = []
-    references: list[list[str]] = []
+    boxes = any(one.nouns for one in known)
+    images: list[Captioned] = []
+    found: list[Caption] = []
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("looking", total=len(known))
         for first in range(0, len(known), chosen.batch):
             part = known[first : first + chosen.batch]
-            captions = caption_files(captioner, [chosen.images / one.image for one in part], how)
+            captions = caption_files(captioner, [chosen.images / one.image for one in part], how, attention=boxes)
             for one, caption in zip(part, captions, strict=True):
                 if isinstance(caption, InputError):
                     print(f"saccade: {caption}", file=sys.stderr)
                 else:
-                    outputs.append(caption.text)
-                    references.append(one.captions)
+                    images.append(one)
+                    found.append(caption)
             progress.advance(bar, len(part))
-    if not outputs:
+    if not found:
         raise InputError(f"{chosen.images}: none of the images could be read")
     if chosen.output is not None:
-        write_file(chosen.output, "".join(f"{output}\n" for output in outputs).encode())
+        write_file(chosen.output, "".join(f"{caption.text}\n" for caption in found).encode())
     scores = score_captions(
-        [caption_words(output) for output in outputs], [[caption_words(text) for text in texts] for texts in references]
+        [caption_words(caption.text) for caption in found],
+        [[caption_words(text) for text in one.captions] for one in images],
     )
+    if boxes:
+        scores["pointing"] = score_pointing(images, found, side=captioner.settings.eye.grid.side)
     if chosen.json:
-        print(json.dumps({"images": len(outputs)} | scores))
+        print(json.dumps({"images": len(found)} | scores))
         return
-    print(f"{len(outputs)} images")
+    print(f"{len(found)} images")
     for name, value in scores.items():
         print(f"{name:<10} {value:6.2f}")
 

@@ -2,6 +2,7 @@
 
 from saccade.data.algorithms import AlgorithmSettings, Episodes, best_guesses, make_episodes
 from saccade.data.batches import Batch, Batches, Cursor, Example, make_batch, pad
+from saccade.data.boxes import Box, Noun
 from saccade.data.captions import Captioned, read_captions, read_names
 from saccade.data.dates import DATE_LOCALES, Dates, date_links
 from saccade.data.digits import make_digits
@@ -15,7 +16,7 @@ from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, writ
 from saccade.data.pointing import Problem, ProblemKind, convex_hull, make_problems, sorted_order
 from saccade.data.problem_files import check_inputs, parse_inputs, read_problems
 from saccade.data.public import SETS, get_public_set
-from saccade.data.shapes import Box, Noun, Scene, make_scenes, write_scenes
+from saccade.data.shapes import Scene, make_scenes, write_scenes
 from saccade.data.stories import Question, question_of, read_stories, split_sentences, story_words, write_stories
 from saccade.data.story_arrays import StoryArrays, StoryWords, encode_stories
 from saccade.data.vocabularies import (

@@ -2,7 +2,8 @@
 
 captions.csv     image,caption               (a header; an image stands there once for each caption)
 captions.tsv     the same with tabs
-captions.jsonl   {"image": "a.jpg", "caption": "..."} or {"image": "a.jpg", "captions": ["...", ...]}
+captions.jsonl   {"image": "a.jpg", "caption": "..."} or {"image": "a.jpg", "captions": ["...", ...]}; with one caption,
+                 perhaps "nouns": [{"word": 3, "box": [left, top, right, bottom]}], to see whether a model looks there
 *.token.txt      a.jpg#0<TAB>...             (Flickr8k's own)
 dataset.json     {"images": [{"filename": "a.jpg", "split": "train", "sentences": [{"raw": "..."}]}]}  (Karpathy's)
 """
@@ -13,6 +14,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from saccade.data.boxes import Box, Noun
 from saccade.errors import InputError
 from saccade.files import decode_lines, read_file, read_lines
 
@@ -23,6 +25,7 @@ class Captioned(NamedTuple):
     image: str
     captions: list[str]
     split: str | None = None  # train, val, test, ..., where the file says so
+    nouns: tuple[Noun, ...] = ()  # of its one caption, where the file says so
 
 
 def read_captions(path: Path) -> list[Captioned]:
@@ -50,10 +53,15 @@ def read_names(path: Path) -> list[str]:
 
 def _together(found: list[Captioned]) -> list[Captioned]:
     """Each image once, with all its captions."""
-    images: dict[str, list[str]] = {}
+    images: dict[str, list[Captioned]] = {}
     for one in found:
-        images.setdefault(one.image, []).extend(one.captions)
-    return [Captioned(image, captions) for image, captions in images.items()]
+        images.setdefault(one.image, []).append(one)
+    return [
+        Captioned(
+            image, [text for part in parts for text in part.captions], nouns=parts[0].nouns if len(parts) == 1 else ()
+        )
+        for image, parts in images.items()
+    ]
 
 
 def _of_token(line: str, where: str) -> Captioned:
@@ -69,7 +77,24 @@ def _of_json(line: str, where: str) -> Captioned:
     captions = record.get("captions", [record.get("caption")]) if isinstance(record, dict) else None
     if not isinstance(image, str) or not _are_texts(captions):
         raise InputError(f'{where}: wanted {{"image": "NAME", "caption": "TEXT"}}, or "captions" and a list of texts')
-    return Captioned(image, list(captions or ()))
+    nouns = record.get("nouns", []) if len(captions or ()) == 1 else []
+    if not isinstance(nouns, list):
+        raise InputError(f"{where}: nouns: wanted a list")
+    return Captioned(image, list(captions or ()), nouns=tuple(_noun(noun, where) for noun in nouns))
+
+
+def _noun(found: Any, where: str) -> Noun:
+    try:
+        word, box = found["word"], Box(*map(float, found["box"]))
+        in_order = 0 <= box.left <= box.right <= 1 and 0 <= box.top <= box.bottom <= 1
+    except (TypeError, KeyError, ValueError):
+        word, box, in_order = None, None, False
+    if not isinstance(word, int) or word < 0 or box is None or not in_order:
+        example = '{"word": 3, "box": [left, top, right, bottom]}'
+        raise InputError(
+            f"{where}: nouns: found {str(found)[:60]!r}, wanted {example}, in shares of the sides, from 0 to 1"
+        )
+    return Noun(word, box)
 
 
 def _of_table(lines: list[str], path: Path) -> list[Captioned]:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
+from saccade.data.boxes import Box, Noun
 from saccade.data.images import Pixels, as_png
 from saccade.files import write_file
 
@@ -33,25 +34,6 @@ SIZES = {"small": 0.11, "large": 0.2}  # half of a side, as a share of the image
 RELATIONS = ("above", "below", "left of", "right of")
 
 _FINE = 4  # drawn so many times larger, then made smaller: smooth edges
-
-
-class Box(NamedTuple):
-    """A part of an image, in shares of its sides, from 0 to 1."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def contains(self, x: float, y: float) -> bool:
-        return self.left <= x <= self.right and self.top <= y <= self.bottom
-
-
-class Noun(NamedTuple):
-    """A word of the caption that names a shape, and where that shape is."""
-
-    word: int  # its place among the words
-    box: Box
 
 
 class Scene(NamedTuple):

@@ -2,7 +2,7 @@
 
 from saccade.tasks.algorithms import AlgorithmRecipe, AlgorithmSplits, AlgorithmTask
 from saccade.tasks.caption_data import CaptionDataSettings, CaptionSplits, load_caption_splits
-from saccade.tasks.captions import CaptionRecipe, CaptionTask
+from saccade.tasks.captions import CaptionRecipe, CaptionTask, score_pointing
 from saccade.tasks.classification import ClassificationRecipe, ClassificationTask, load_labelled_splits
 from saccade.tasks.corpus import DataSettings, Splits, load_splits
 from saccade.tasks.kinds import Data, Recipe, load_data
@@ -51,5 +51,6 @@ __all__ = [
     "recipe_summary",
     "recipe_text",
     "score_orders",
+    "score_pointing",
     "start_training",
 ]

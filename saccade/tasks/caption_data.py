@@ -53,8 +53,8 @@ class CaptionSplits(NamedTuple):
         digest = hashlib.sha256()
         for part in (self.train, self.valid):
             digest.update(f"{len(part)}\n".encode())
-            for image, captions, _ in part:
-                digest.update("\t".join([Path(image).name, *captions, "\n"]).encode(errors="surrogatepass"))
+            for one in part:
+                digest.update("\t".join([Path(one.image).name, *one.captions, "\n"]).encode(errors="surrogatepass"))
         return digest.hexdigest()[:16]
 
 
@@ -118,5 +118,5 @@ def _made(settings: CaptionDataSettings, side: int) -> CaptionSplits:
         made = make_scenes(count, seed=f"{part} {settings.seed}", side=side)
         named = {f"shapes {part} {settings.seed} {number} {side}": scene for number, scene in enumerate(made)}
         scenes |= named
-        parts.append([Captioned(name, [scene.caption]) for name, scene in named.items()])
+        parts.append([Captioned(name, [scene.caption], nouns=tuple(scene.nouns)) for name, scene in named.items()])
     return CaptionSplits(parts[0], parts[1], scenes)

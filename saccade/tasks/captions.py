@@ -84,7 +84,6 @@ class CaptionTask(Task[CaptionBatch]):
     def __init__(self, recipe: CaptionRecipe, splits: CaptionSplits, run: Path, reporter: Reporter) -> None:
         """Learn the vocabulary, unless the folder `run` has it, make the net, and see every image once."""
         self.recipe = recipe
-        self._scenes = splits.scenes
         vocabulary = _vocabulary(recipe, splits.train, run / VOCABULARY, reporter)
         torch.manual_seed(recipe.train.seed)
         settings = CaptionerSettings(eye=recipe.eye, model=recipe.model, vocabulary=recipe.vocabulary)
@@ -121,26 +120,14 @@ class CaptionTask(Task[CaptionBatch]):
             ).item()
             tokens += batch.tokens
         images = self.valid_images[: self.recipe.validation.images]
-        captions = self.captions_of(images, Search(beam=self.recipe.validation.beam), attention=bool(self._scenes))
+        boxes = any(one.nouns for one in images)
+        captions = self.captions_of(images, Search(beam=self.recipe.validation.beam), attention=boxes)
         found = [caption_words(caption.text) for caption in captions]
         references = [[caption_words(text) for text in one.captions] for one in images]
-        right = [words in all_right for words, all_right in zip(found, references, strict=True)]
         figures = {"loss": total / tokens, **score_captions(found, references)}
-        if self._scenes:
-            figures["pointing"] = self._pointing(
-                [(one, caption) for one, caption, ok in zip(images, captions, right, strict=True) if ok]
-            )
+        if boxes:
+            figures["pointing"] = score_pointing(images, captions, side=self.recipe.eye.grid.side)
         return figures
-
-    def _pointing(self, named: Sequence[tuple[Captioned, Caption]]) -> float:
-        """How often the peak of a noun's weights is in that noun's box, in captions that are exactly right."""
-        looked = [
-            (caption.attention.mean((0, 1))[noun.word], noun.box)
-            for one, caption in named
-            for noun in self._scenes[one.image].nouns
-            if caption.attention is not None
-        ]
-        return pointing_accuracy(looked, side=self.recipe.eye.grid.side)
 
     def captions_of(
         self, images: Sequence[Captioned], how: Search, *, attention: bool = False, batch: int = 64
@@ -193,3 +180,15 @@ def _vocabulary(recipe: CaptionRecipe, images: list[Captioned], folder: Path, re
     vocabulary = learn_vocabulary(texts, recipe.vocabulary)
     vocabulary.save(path)
     return vocabulary
+
+
+def score_pointing(images: Sequence[Captioned], captions: Sequence[Caption], *, side: int) -> float:
+    """How often the peak of a noun's weights is in that noun's box, in percent, in captions that are exactly right."""
+    looked = [
+        (caption.attention.mean((0, 1))[noun.word], noun.box)
+        for one, caption in zip(images, captions, strict=True)
+        if caption.attention is not None and caption_words(caption.text) == caption_words(one.captions[0])
+        for noun in one.nouns
+        if noun.word < caption.attention.shape[2]
+    ]
+    return pointing_accuracy(looked, side=side)

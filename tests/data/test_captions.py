@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from saccade.data import Captioned, read_captions, read_names
+from saccade.data import Box, Captioned, Noun, read_captions, read_names
 from saccade.errors import InputError
 
 WANTED = [Captioned("a.jpg", ["A dog runs .", "The dog, running"]), Captioned("b c.jpg", ['Two "cats"'])]
@@ -42,7 +42,21 @@ def test_the_form_of_karpathy_knows_splits_and_folders(tmp_path: Path):
     ]
 
 
+def test_nouns_with_boxes_belong_to_the_one_caption(tmp_path: Path):
+    nouns = [{"word": 1, "box": [0.1, 0.2, 0.5, 1]}]
+    records = [
+        {"image": "a.jpg", "caption": "A dog", "nouns": nouns},
+        {"image": "b.jpg", "captions": ["A dog", "Dogs"], "nouns": nouns},  # of which?
+    ]
+    path = tmp_path / "captions.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert [one.nouns for one in read_captions(path)] == [(Noun(1, Box(0.1, 0.2, 0.5, 1.0)),), ()]
+
+
 BAD = {
+    "nouns.jsonl": ('{"image": "a.jpg", "caption": "x", "nouns": 3}\n', "line 1: nouns: wanted a list"),
+    "box.jsonl": ('{"image": "a.jpg", "caption": "x", "nouns": [{"word": 0, "box": [0, 0, 2, 1]}]}\n', "from 0 to 1"),
+    "word.jsonl": ('{"image": "a.jpg", "caption": "x", "nouns": [{"box": [0, 0, 1, 1]}]}\n', "line 1: nouns: found"),
     "empty.csv": ("", "empty"),
     "header.csv": ("picture,text\na.jpg,A dog\n", "image and caption"),
     "columns.csv": ("image,caption\na.jpg,A dog, running\n", "row 2"),

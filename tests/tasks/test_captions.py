@@ -157,7 +157,8 @@ def test_what_is_not_there_is_named(scenes: Path, data: dict[str, str], says: st
     ("change", "says"),
     [
         ("data.make=null", "wanted images and captions"),
-        ("data.images=photos", "not both"),
+        ("data.images=photos", "wanted images and captions"),
+        ("data={make: shapes, images: a, captions: b}", "not both; data.make=null for your own"),
         ("eye.image_side=4", "image_side"),
         ("eye.channels=[]", "channels"),
         ("eye.attend_after=[4]", "attend_after"),
@@ -238,7 +239,7 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     assert main(["evaluate", str(run / "model"), *where, "--json", "--beam", "1"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["images"] == 29
-    assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact"}
+    assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "pointing"}
 
 
 def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixture[str], scenes: Path):

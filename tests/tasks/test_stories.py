@@ -111,7 +111,7 @@ def test_a_training_that_is_broken_off_goes_on_bit_for_bit(optimizer: str, tmp_p
     ("change", "says"),
     [
         ("data.make=null", "either train"),
-        ("data.train=x", "either train"),
+        ("data={make: stories, train: x}", "either train"),
         ("data.tasks=[]", "tasks"),
         ("model.memory=0", "model.memory: found 0, wanted greater than or equal to 1"),
         ("model.hops=0", "hops"),
