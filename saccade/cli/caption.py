@@ -77,7 +77,7 @@ def _panel(path: Path, caption: Caption) -> Panel:
     if caption.attention is None:
         raise InputError("this model looks at nothing; it has no attention to show")
     attention = map_of_caption(caption, image=picture_for_pages(path), name=str(path.name))
-    return Panel(f"{path.name}: {caption.text}", [attention])
+    return Panel(path.name, [attention])
 
 
 def _show(path: Path, caption: Caption, *, as_json: bool) -> None:
