@@ -157,7 +157,7 @@ def test_what_is_not_there_is_named(scenes: Path, data: dict[str, str], says: st
     ("change", "says"),
     [
         ("data.make=null", "wanted images and captions"),
-        ("data.images=photos", "wanted images and captions"),
+        ("data.images=photos", "not both"),
         ("data={make: shapes, images: a, captions: b}", "not both; data.make=null for your own"),
         ("eye.image_side=4", "image_side"),
         ("eye.channels=[]", "channels"),
