@@ -61,7 +61,7 @@ class _Rounded(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        rows, rounded = x.flatten(0, -2).bfloat16(), weight.bfloat16()  # [N, in], [out, in]
+        rows, rounded = x.reshape(-1, x.shape[-1]).bfloat16(), weight.bfloat16()  # [N, in], [out, in]
         ctx.save_for_backward(rows, rounded)
         ctx.has_bias = bias is not None
         y = (rows @ rounded.t()).to(x.dtype)
@@ -73,8 +73,8 @@ class _Rounded(Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:  # pyright: ignore[reportIncompatibleMethodOverride]
         rows, rounded = ctx.saved_tensors
-        exact = grad.flatten(0, -2)  # [N, out]
+        exact = grad.reshape(-1, grad.shape[-1])  # [N, out]
         coarse = exact.bfloat16()
-        grad_x = (coarse @ rounded).to(grad.dtype).view(*grad.shape[:-1], -1)
+        grad_x = (coarse @ rounded).to(grad.dtype).view(*grad.shape[:-1], rounded.shape[1])
         grad_weight = (coarse.t() @ rows).to(grad.dtype)
         return grad_x, grad_weight, exact.sum(0) if ctx.has_bias else None
