@@ -250,6 +250,10 @@ def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixtu
     wrong = {
         "none of the images": ["caption", model, str(scenes / "images" / "000003.png")],
         "no images there": ["caption", model, str(tmp_path / "run")],
+        "folders in it are not searched: name them": ["caption", model, str(scenes)],
+        "nowhere.jpg: no such file": ["caption", model, str(tmp_path / "nowhere.jpg")],
+        "wanted a name that ends in .png": ["caption", model, image, "--png", str(tmp_path / "a.jpg")],
+        "no such folder": ["evaluate", model, "--images", "nowhere", "--captions", str(scenes / "captions.jsonl")],
         "a figure is of one image": ["caption", model, image, image, "--png", str(tmp_path / "a.png")],
         "wanted --images DIR": ["evaluate", model, "--source", image, "--reference", image],
         "--by-length": ["evaluate", model, "--images", str(scenes), "--captions", "x", "--by-length", "5"],
