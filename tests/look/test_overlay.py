@@ -47,6 +47,16 @@ def test_the_figure_is_as_dark_as_the_word_looked_away(chosen: dict[str, Any]):
     assert [axes.get_title() for axes in figure.axes if axes.get_title()] == WORDS
 
 
+@pytest.mark.parametrize("size", [(40, 20), (20, 40), (30, 30)])
+def test_an_image_keeps_its_proportions(size: tuple[int, int]):
+    file = io.BytesIO()
+    Image.new("RGB", size).save(file, "PNG")
+    figure = draw_overlay(AttentionMap(["a", "b"], Grid(2, 3, file.getvalue()), np.full((2, 6), 1 / 6)))
+    figure.draw_without_rendering()
+    box = figure.axes[0].get_window_extent()
+    assert box.width / box.height == pytest.approx(size[0] / size[1], rel=0.02)
+
+
 def test_a_map_of_an_image_is_saved_as_such(tmp_path: Path):
     for name in ("a.png", "a.svg", "a.pdf"):
         save_figure(tmp_path / name, seen())

@@ -214,3 +214,9 @@ def test_made_digits_are_the_same_for_a_seed_and_differ():
     assert isinstance(DIGITS, Labelled)
     assert len({pixels.tobytes() for pixels in DIGITS.pixels}) == 40
     assert DIGITS.pixels.max() > 200
+
+
+def test_numbers_of_glimpses_that_would_lie_on_each_other_share_a_place():
+    path = np.array([[0.0, 0.0], [0.6, 0.0], [0.65, 0.1], [0.0, 0.05]], dtype=np.float32)
+    figure = draw_path(as_png(DIGITS.pixels[0]), path, size=0.25)
+    assert [text.get_text() for text in figure.axes[0].texts] == ["1, 4", "2, 3"]

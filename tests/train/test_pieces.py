@@ -95,6 +95,22 @@ def test_products_are_coarser_where_a_recipe_says_so(tmp_path: Path) -> None:
     assert (coarse - exact).norm() < 0.2 * exact.norm()  # Adam's first step is the sign of each gradient
 
 
+@pytest.mark.parametrize("slow", [True, False])
+def test_a_processor_without_bfloat16_is_told_of(
+    slow: bool,  # noqa: FBT001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("saccade.train.loop.slow_without_bfloat16", lambda: slow)
+    pairs, recipe = reverse_pairs(700), small_recipe(RNN, steps=1, precision="bfloat16")
+    train(
+        TranslationTask(recipe, Splits(pairs[:60], pairs[60:90]), tmp_path, Silent()), recipe.train, tmp_path, Lines()
+    )
+    captured = capsys.readouterr()
+    assert ("train.precision=float32 is faster" in captured.out + captured.err) == slow
+
+
 def test_averaging() -> None:
     first, second = {"w": torch.tensor([1.0, 2.0])}, {"w": torch.tensor([3.0, 6.0])}
     assert average([first, second])["w"].tolist() == [2.0, 4.0]
