@@ -74,5 +74,7 @@ def expect_caption_words(model: CaptionRnnSettings | TransformerSettings, vocabu
     """Raise if embeddings are to be shared with a source, of which there is none, or words to be cut anew each time."""
     if vocabulary.dropout:
         raise ValueError("vocabulary.dropout: it is for translation; wanted 0")
+    if vocabulary.lower:
+        raise ValueError("vocabulary.lower: it is for translation; wanted false, and data.lower for captions")
     if model.tie == "all":
         raise ValueError("model.tie: all is for translation; images have no words, so wanted output or none")

@@ -105,7 +105,8 @@ class TranslationTask(Task[Batch]):
             tokens += batch.tokens
         pairs = self.valid[: self.recipe.validation.sentences]
         outputs = self.translator.translate([pair.source for pair in pairs], beam=self.recipe.validation.beam)
-        scores = score_translations([output.text for output in outputs], [pair.target for pair in pairs])
+        tidy = self.translator.vocabularies.target.tidy  # in lower case, if the model writes nothing else
+        scores = score_translations([output.text for output in outputs], [tidy(pair.target) for pair in pairs])
         return {"loss": total / tokens, **{name: scores[name].value for name in ("bleu", "chrf", "exact")}}
 
     def pictures(self) -> dict[str, NDArray[np.float32]]:

@@ -122,3 +122,23 @@ def test_nothing_but_unknown_words() -> None:
     assert vocabularies.source.encode("x y").ids == [UNKNOWN, UNKNOWN, END]
     assert vocabularies.source.encode("").ids == [END]
     assert vocabularies.target.decode([END])[0] == ""
+
+
+@every_kind
+def test_lower_case_in_and_out_as_if_the_text_had_no_capitals(settings: VocabularySettings, tmp_path: Path) -> None:
+    shouted = [Pair(pair.source.title(), pair.target.upper()) for pair in PAIRS]
+    small = [Pair(pair.source.lower(), pair.target.lower()) for pair in shouted]
+    lower = settings.model_copy(update={"lower": True})
+    learnt, wanted = learn_vocabularies(shouted, lower), learn_vocabularies(small, settings)
+    save_vocabularies(learnt, lower, tmp_path)
+    for vocabularies in (learnt, load_vocabularies(lower, tmp_path)):
+        for loud, quiet in zip(shouted, small, strict=True):
+            assert vocabularies.source.encode(loud.source) == wanted.source.encode(quiet.source)
+            assert vocabularies.target.encode(loud.target) == wanted.target.encode(quiet.target)
+
+
+def test_words_cut_by_failing_merges_are_lower_case_too() -> None:
+    settings = VocabularySettings(kind="subwords", size=300, lower=True)
+    sample = learn_vocabularies(PAIRS, settings).sampler(rate=0.1, seed=1)
+    loud = Pair(PAIRS[0].source.upper(), PAIRS[0].target)
+    assert sample(loud, random.Random(3)) == sample(PAIRS[0], random.Random(3))

@@ -28,6 +28,7 @@ class VocabularySettings(Settings):
     size: Annotated[int, Field(ge=8, le=1_000_000)] = 8000  # at most, for each vocabulary
     minimum: Annotated[int, Field(ge=1)] = 1  # of words and characters: how often one must occur
     joint: bool = False  # one vocabulary for both languages
+    lower: bool = False  # read and write in lower case
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # of BPE, in training: how often a merge fails (Provilkov 2020)
 
     @model_validator(mode="after")
@@ -71,9 +72,9 @@ def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> V
 def learn_vocabulary(texts: list[str], settings: VocabularySettings) -> Vocabulary:
     """The vocabulary of one language."""
     if settings.kind == "subwords":
-        return Subwords.learn([tidy(text) for text in texts], size=settings.size, method=settings.method)
+        return Subwords.learn(texts, size=settings.size, method=settings.method, lower=settings.lower)
     kind = Characters if settings.kind == "characters" else Words
-    return kind.learn(texts, size=settings.size, minimum=settings.minimum)
+    return kind.learn(texts, size=settings.size, minimum=settings.minimum, lower=settings.lower)
 
 
 def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, folder: Path) -> None:
@@ -85,13 +86,14 @@ def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, 
 def load_vocabularies(settings: VocabularySettings, folder: Path) -> Vocabularies:
     """The vocabularies that `save_vocabularies` wrote."""
     source, target = _paths(settings, folder)
-    first = _KINDS[settings.kind].load(source)
-    return Vocabularies(first, first if settings.joint else _KINDS[settings.kind].load(target))
+    kind = _KINDS[settings.kind]
+    first = kind.load(source, lower=settings.lower)
+    return Vocabularies(first, first if settings.joint else kind.load(target, lower=settings.lower))
 
 
 def load_vocabulary(settings: VocabularySettings, folder: Path) -> Vocabulary:
     """The vocabulary of a model that reads no words, and only writes."""
-    return _KINDS[settings.kind].load(vocabulary_path(settings, folder))
+    return _KINDS[settings.kind].load(vocabulary_path(settings, folder), lower=settings.lower)
 
 
 def vocabulary_path(settings: VocabularySettings, folder: Path) -> Path:

@@ -13,27 +13,30 @@ from saccade.files import read_file, write_file
 class ListedVocabulary(Vocabulary):
     """Numbers in the order of a list. Its file has one entry a line, the special ones first."""
 
-    def __init__(self, entries: Iterable[str]) -> None:
+    def __init__(self, entries: Iterable[str], *, lower: bool = False) -> None:
+        super().__init__(lower=lower)
         self.entries = [*SPECIAL, *entries]
         self._numbers = {entry: number for number, entry in enumerate(self.entries) if number >= len(SPECIAL)}
 
     @classmethod
-    def learn(cls, texts: Iterable[str], *, size: int | None = None, minimum: int = 1) -> "ListedVocabulary":
+    def learn(
+        cls, texts: Iterable[str], *, size: int | None = None, minimum: int = 1, lower: bool = False
+    ) -> "ListedVocabulary":
         """The entries that stand in the texts at least `minimum` times, the most frequent first, at most `size`."""
-        counts = Counter(entry for text in texts for entry in cls.cut(tidy(text)))
+        counts = Counter(entry for text in texts for entry in cls.cut(tidy(text, lower=lower)))
         frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))  # ties by the alphabet, not by chance
         room = None if size is None else max(size - len(SPECIAL), 0)
-        return cls([entry for entry, count in frequent if count >= minimum][:room])
+        return cls([entry for entry, count in frequent if count >= minimum][:room], lower=lower)
 
     @classmethod
-    def load(cls, path: Path) -> "ListedVocabulary":
+    def load(cls, path: Path, *, lower: bool = False) -> "ListedVocabulary":
         try:
             lines = read_file(path).decode("utf-8").removesuffix("\n").split("\n")
         except UnicodeDecodeError:
             raise InputError(f"{path}: damaged, it is not UTF-8; copy the model's folder again") from None
         if tuple(lines[: len(SPECIAL)]) != SPECIAL:
             raise InputError(f"{path}: damaged, it does not begin with {' '.join(SPECIAL)}; copy the folder again")
-        return cls(lines[len(SPECIAL) :])
+        return cls(lines[len(SPECIAL) :], lower=lower)
 
     def save(self, path: Path) -> None:
         write_file(path, "".join(f"{entry}\n" for entry in self.entries).encode())
@@ -47,7 +50,7 @@ class ListedVocabulary(Vocabulary):
         """The entries that a tidy text is made of."""
 
     def split(self, text: str) -> list[tuple[str, list[int]]]:
-        return [(entry, [self._numbers.get(entry, UNKNOWN)]) for entry in self.cut(tidy(text))]
+        return [(entry, [self._numbers.get(entry, UNKNOWN)]) for entry in self.cut(self.tidy(text))]
 
     def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
         return [(self.entries[number], [number]) for number in ids]

@@ -20,19 +20,22 @@ _SPACE = "▁"  # how sentencepiece writes the beginning of a word
 class Subwords(Vocabulary):
     """Pieces of words, learnt from text by byte-pair encoding (Sennrich 2016) or a unigram model (Kudo 2018)."""
 
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, model: bytes, *, lower: bool = False) -> None:
+        super().__init__(lower=lower)
         self._model = model
         self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
         # words come again and again, and pieces never cross a space, so a text is the sum of its words
         self._encode_word = lru_cache(maxsize=2**16)(self._pieces.encode)
 
     @classmethod
-    def learn(cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe") -> "Subwords":
+    def learn(
+        cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe", lower: bool = False
+    ) -> "Subwords":
         """`size` pieces, or as many as the texts have."""
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(texts),
+                sentence_iterator=(tidy(text, lower=lower) for text in texts),
                 model_writer=model,
                 model_type=method,
                 vocab_size=size,
@@ -48,12 +51,12 @@ class Subwords(Vocabulary):
         except (RuntimeError, ValueError) as error:
             reason = str(error).rpartition("] ")[2]
             raise InputError(f"vocabulary: sentencepiece cannot learn {size} pieces from this text: {reason}") from None
-        return cls(model.getvalue())
+        return cls(model.getvalue(), lower=lower)
 
     @classmethod
-    def load(cls, path: Path) -> "Subwords":
+    def load(cls, path: Path, *, lower: bool = False) -> "Subwords":
         try:
-            return cls(read_file(path))
+            return cls(read_file(path), lower=lower)
         except RuntimeError:
             raise InputError(f"{path}: damaged, sentencepiece cannot read it; copy the model's folder again") from None
 
@@ -64,7 +67,7 @@ class Subwords(Vocabulary):
         return self._pieces.get_piece_size()
 
     def split(self, text: str) -> list[tuple[str, list[int]]]:
-        return [(word, self._encode_word(word)) for word in tidy(text).split()]
+        return [(word, self._encode_word(word)) for word in self.tidy(text).split()]
 
     def dropped_merges(self, *, rate: float, seed: int) -> DroppedMerges:
         """The same pieces, merged with failures; ids of its pieces by `piece_id`."""
@@ -75,7 +78,10 @@ class Subwords(Vocabulary):
     def sample(self, text: str, merges: DroppedMerges, chance: random.Random) -> list[int]:
         """The numbers of a text, `END` last, with its words cut by `merges`."""
         number = self._pieces.piece_to_id
-        return [*(number(piece) for word in tidy(text).split() for piece in merges.cut(_SPACE + word, chance)), END]
+        return [
+            *(number(piece) for word in self.tidy(text).split() for piece in merges.cut(_SPACE + word, chance)),
+            END,
+        ]
 
     def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
         words: list[list[int]] = []

@@ -22,8 +22,15 @@ class Vocabulary(ABC):
     """Text to numbers and back.
 
     What counts as a word, for pictures of attention, is up to the vocabulary: what stands between spaces, or for one of
-    characters each character.
+    characters each character. With `lower`, texts are read, and so written, in lower case.
     """
+
+    def __init__(self, *, lower: bool = False) -> None:
+        self.lower = lower
+
+    def tidy(self, text: str) -> str:
+        """The text as this vocabulary reads it."""
+        return tidy(text, lower=self.lower)
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -68,6 +75,6 @@ def _with_end(words: list[tuple[str, list[int]]]) -> Tokens:
     )
 
 
-def tidy(text: str) -> str:
+def tidy(text: str, *, lower: bool = False) -> str:
     """Letters composed (NFC), and one space between words: two ways to type a sentence are the same sentence."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join(unicodedata.normalize("NFC", text.lower() if lower else text).split())
