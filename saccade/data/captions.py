@@ -113,6 +113,9 @@ def _of_table(lines: list[str], path: Path) -> list[Captioned]:
         if len(row) != len(header):
             raise InputError(f"{path}, row {number}: found {len(row)} columns, wanted {len(header)}, as in line 1")
         cells = dict(zip(header, row, strict=True))
+        empty = [name for name in ("image", "caption") if not cells[name].strip()]
+        if empty:
+            raise InputError(f"{path}, row {number}: no {empty[0]}; write one, or take the row out")
         found.append(Captioned(cells["image"], [cells["caption"]]))
     return found
 

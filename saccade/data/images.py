@@ -17,6 +17,7 @@ Pixels = NDArray[np.uint8]  # [height, width, 3]: red, green, blue
 # What photographs come in. Pillow reads many more, and the fewer decoders are open to strangers' files the better.
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 _MOST_PIXELS = 100_000_000  # 300 MB while it is being made smaller
+_SQUEEZED = 1.5  # how many times too long a line of writing may be
 _HALF_AND_MORE = 1 << 8  # what 16 bits are divided by
 
 
@@ -31,9 +32,19 @@ def read_image(source: Path | bytes, *, side: int, name: str | None = None) -> P
 
 
 def read_strip(source: Path | bytes, *, height: int, width: int, name: str | None = None) -> NDArray[np.uint8]:
-    """A line of writing as `[height, width]`, in grey: as high as that, and what is missing in width is black."""
+    """A line of writing as `[height, width]`, in grey: as high as that, and what is missing in width is black.
+
+    One that is a little too long is squeezed; one that would be squeezed beyond reading is an `InputError`.
+    """
     with _opened(source, name, most=2 * max(height, width)) as image:
-        across = min(width, max(1, round(image.width * height / image.height)))
+        across = max(1, round(image.width * height / image.height))
+        if across > _SQUEEZED * width:
+            found, most = image.width / image.height, width / height
+            raise InputError(
+                f"{_name_of(source, name)}: {found:.1f} times as wide as high, and the model reads strips up to"
+                f" {most:.1f} times; cut it in pieces"
+            )
+        across = min(across, width)
         small = image.convert("L").resize((across, height), Image.Resampling.BICUBIC, reducing_gap=3.0)
         strip = np.zeros((height, width), dtype=np.uint8)
         strip[:, :across] = np.asarray(small)
@@ -56,10 +67,14 @@ def as_png(pixels: NDArray[np.uint8]) -> bytes:
     return file.getvalue()
 
 
+def _name_of(source: Path | bytes, name: str | None) -> str:
+    return name or (str(source) if isinstance(source, Path) else "the image")
+
+
 @contextmanager
 def _opened(source: Path | bytes, name: str | None, *, most: int) -> Iterator[Image.Image]:
     """The image in red, green and blue, upright; read no larger than is needed for a side of `most`."""
-    name = name or (str(source) if isinstance(source, Path) else "the image")
+    name = _name_of(source, name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd metadata; what matters is refused below

@@ -34,13 +34,13 @@ def start_training(recipe: Recipe, run: Path, reporter: Reporter) -> dict[str, f
     """Train as the recipe says, in the folder `run`. If a training was broken off there, it goes on."""
     if recipe.train.threads is not None:
         torch.set_num_threads(recipe.train.threads)
+    data = load_data(recipe)  # first: of a recipe whose data is not there, no folder should remain
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
         if resuming:
             _compare_recipes(recipe, run, reporter)
         else:
             shutil.rmtree(run / VOCABULARY, ignore_errors=True)  # of an attempt that did not get far
-        data = load_data(recipe)
         origin = Origin(data.fingerprint, torch.get_num_threads(), torch.__version__)
         if resuming:
             _compare_origins(origin, run, reporter)

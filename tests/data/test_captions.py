@@ -61,6 +61,8 @@ BAD = {
     "header.csv": ("picture,text\na.jpg,A dog\n", "image and caption"),
     "columns.csv": ("image,caption\na.jpg,A dog, running\n", "row 2"),
     "columns.tsv": ("image\tcaption\na.jpg\n", "row 2"),
+    "caption.csv": ("image,caption\na.jpg,A dog\nb.jpg, \n", "row 3: no caption"),
+    "image.tsv": ("image\tcaption\n\tA dog\n", "row 2: no image"),
     "broken.jsonl": ('{"image": "a.jpg", "caption": "x"}\n{"image"\n', "line 2: not JSON"),
     "keys.jsonl": ('{"image": "a.jpg", "text": "A dog"}\n', "line 1"),
     "list.jsonl": ("[1]\n", "line 1"),

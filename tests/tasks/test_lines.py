@@ -138,3 +138,10 @@ def test_bad_settings_get_one_line(change: str, says: str):
 )
 def test_edits(one: str, other: str, apart: int):
     assert edits(one, other) == edits(other, one) == apart
+
+
+def test_a_strip_too_long_to_be_squeezed_is_refused():
+    a_little = np.full((16, 60), 255, dtype=np.uint8)
+    assert read_strip(as_png(a_little), height=16, width=48).all()  # squeezed: white to the end
+    with pytest.raises(InputError, match=r"the image: 10\.0 times as wide as high, .* up to 3\.0 times"):
+        read_strip(as_png(np.zeros((16, 160), dtype=np.uint8)), height=16, width=48)

@@ -171,3 +171,10 @@ def test_own_data_takes_the_place_of_made_data(name: str, own: list[str]) -> Non
 def test_a_misspelt_recipe() -> None:
     with pytest.raises(InputError, match=r"captons: neither a file nor one of .*; did you mean captions\?"):
         load_recipe("captons")
+
+
+def test_a_training_without_its_data_leaves_no_folder(tmp_path: Path):
+    recipe = load_recipe("rnn", ["data.train.source=nowhere.en", "data.train.target=nowhere.de"])
+    with pytest.raises(InputError, match=r"nowhere\.en"):
+        start_training(recipe, tmp_path / "run", Silent())
+    assert not (tmp_path / "run").exists()
