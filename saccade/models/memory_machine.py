@@ -36,6 +36,8 @@ class NtmSettings(Settings):
     shifts: Annotated[int, Field(ge=1, le=1001)] = 3  # places that a head may move to: one back, stay, one on
     first_memory: FirstMemory = "random"
     step_clip: Annotated[float, Field(gt=0)] | None = None  # gradients are cut to this from step to step
+    gate_bias: Annotated[float, Field(ge=-10, le=10)] = -2.0  # reading heads begin by place below 0, by content above
+    strength_bias: Annotated[float, Field(ge=-10, le=10)] = 0.0  # first β: the higher, the pickier about content
 
 
 class BaselineSettings(Settings):

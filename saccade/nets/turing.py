@@ -14,6 +14,7 @@ from saccade.nets._kernels.turing_step import HeadSizes, Told, move_heads, under
 
 ControllerKind = Literal["feed-forward", "lstm"]
 FirstMemory = Literal["constant", "learned", "random"]
+_SHUT = -2.0  # a gate's bias: sigmoid(-2) is 0.12
 
 
 class MachineState(NamedTuple):
@@ -38,8 +39,13 @@ class TuringMachine(nn.Module):
 
     Some likeness of the places has to be broken, or no shift is ever learnt. So the heads begin near the first place;
     where exactly is learnt. The first memory (`first_memory`) is constant, or chosen by chance once and for all, or
-    learnt: then its places can also serve as landmarks. The gates begin nearly shut: a head that goes by content before
-    there is content to go by learns slowly.
+    learnt: then its places can also serve as landmarks.
+
+    All gates begin nearly shut (g = 0.12): a head that goes by content before there is content to go by learns slowly,
+    and one that writes where it finds something like it writes one thing over another. Where things have to be found
+    by what they are, though, as in recall, heads that read by place learn which place is asked for most often, and stay
+    with that. Then `gate_bias` can open the gates of those that read, about g = sigmoid(gate_bias), and `strength_bias`
+    make all heads pickier about content, β = softplus(strength_bias).
 
     While the shift of a head is not decided yet, sharpening makes more of every small change, and does so again in
     each step, so that gradients may grow a thousandfold over a sequence. `step_clip` cuts them where they grow, from
@@ -64,6 +70,8 @@ class TuringMachine(nn.Module):
         shifts: int = 3,
         first_memory: FirstMemory = "random",
         step_clip: float | None = None,
+        gate_bias: float = _SHUT,
+        strength_bias: float = 0.0,
     ) -> None:
         super().__init__()
         self.sizes = HeadSizes(width, read_heads, write_heads, shifts, step_clip or 0.0)
@@ -87,7 +95,9 @@ class TuringMachine(nn.Module):
         else:
             self.register_buffer("first_hidden", hidden, persistent=False)
         with torch.no_grad():
-            self.say.bias.split(self.sizes.parts())[_GATE].fill_(_GATE_BIAS)
+            _, strengths, gates, *_ = self.say.bias.split(self.sizes.parts())
+            gates.fill_(_SHUT)[:read_heads] = gate_bias
+            strengths.add_(strength_bias)
 
     def start(self, batch: int) -> MachineState:
         """The state before the first step, for so many sequences."""
@@ -145,8 +155,6 @@ def _random(places: int, width: int) -> Tensor:
 
 
 _CONSTANT = 1e-6  # Collier 2018
-_GATE = 2  # the gates' place among what the controller tells
-_GATE_BIAS = -2.0  # sigmoid(-2) is 0.12
 _FIRST_PLACE = 10.0  # e^10 to 1: nearly all of the weight, and no doubt where the first vector goes
 
 

@@ -205,3 +205,20 @@ def test_first_memories():
     torch.manual_seed(0)
     constant = TuringMachine(INPUTS, OUTPUTS, places=3, width=2, dim=4, first_memory="constant").first_memory
     assert (constant == 1e-6).all()
+
+
+def test_heads_that_read_may_begin_by_content_and_those_that_write_begin_by_place():
+    told: list[Told] = []
+
+    def watch(_step: int, state: MachineState, said: Told) -> MachineState:
+        told.append(said)
+        return state
+
+    torch.manual_seed(0)
+    net = TuringMachine(3, 2, places=7, width=4, dim=5, read_heads=2, write_heads=3, gate_bias=2.0, strength_bias=4.0)
+    with torch.no_grad():
+        net.say.weight.zero_()
+        net(torch.zeros(1, 1, 3), watch=watch)
+    (one,) = told
+    np.testing.assert_allclose(one.where.gate[0], sigmoid(np.array([2.0, 2.0, -2.0, -2.0, -2.0])), rtol=1e-6)
+    np.testing.assert_allclose(one.where.strength[0], np.full(5, 4.0), atol=0.5)  # softplus, and a little chance
