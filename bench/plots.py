@@ -3,11 +3,13 @@
 speed    train.jsonl decode.jsonl        docs/speed.svg, how many times as fast saccade is
 lengths  NAME=evaluation.json ...        docs/bleu-by-length.svg, from `saccade evaluate --by-length N --json`
 quality  quality.jsonl                   docs/quality-by-time.svg
-solve    NAME=RUN,RUN ...                docs/sequences-to-solve.svg, of `saccade train ntm-copy` and its like
+solve    NAME=RUN,RUN ...                docs/sequences-to-solve.svg, of `saccade train ntm-copy`, by bits a sequence
+right    NAME=RUN,RUN ...                docs/sequences-to-right.svg, the same by wrong bits, of ntm-recall and its like
 """
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import matplotlib as mpl
 import yaml
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from saccade.errors import InputError
 
@@ -96,13 +99,30 @@ def quality(files: list[str]) -> Path:
 
 def solve(files: list[str]) -> Path:
     """How many sequences each training saw until they cost less than `SOLVED` bits; a point for each seed."""
+    figure, axes = _points(files, sequences_to_solve)
+    for label, count in REPORTED.items():
+        axes.axvline(count, color="0.6", linestyle=":", linewidth=1)
+        axes.text(count, -0.75, label, fontsize=7, rotation=20, ha="left", va="bottom", color="0.4")
+    axes.set_xlabel(f"sequences until fewer than {SOLVED} bits a sequence (| is the median; x: not within its steps)")
+    return save(figure, "sequences-to-solve.svg")
+
+
+def right(files: list[str]) -> Path:
+    """How many sequences each training saw until `RIGHT` percent of the bits of its validation were right."""
+    figure, axes = _points(files, sequences_to_right)
+    axes.set_xlabel(f"sequences until {RIGHT} % of the bits are right (| is the median; x: not within its steps)")
+    return save(figure, "sequences-to-right.svg")
+
+
+def _points(files: list[str], measure: Callable[[Path], tuple[int, bool]]) -> tuple[Figure, Axes]:
+    """A row for each kind of training, a point for each of its seeds, and their median."""
     figure, axes = plt.subplots(figsize=(6.5, 0.5 * len(files) + 1.2), layout="constrained")
     names: list[str] = []
     for row, file in enumerate(files):
         name, _, runs = file.partition("=")
         if not runs:
             raise InputError(f"{file}: wanted NAME=RUN,RUN")
-        seen = [sequences_to_solve(Path(run)) for run in runs.split(",")]
+        seen = [measure(Path(run)) for run in runs.split(",")]
         done = sorted(count for count, solved in seen if solved)
         names.append(f"{name}\n{len(done)} of {len(seen)} seeds")
         for count, solved in seen:
@@ -110,27 +130,37 @@ def solve(files: list[str]) -> Path:
         if done:
             axes.plot([done[0], done[-1]], [row, row], color=COLOURS[0], linewidth=1, zorder=0)
             axes.plot(done[len(done) // 2], row, marker="|", markersize=16, color="black")
-    for label, count in REPORTED.items():
-        axes.axvline(count, color="0.6", linestyle=":", linewidth=1)
-        axes.text(count, -0.75, label, fontsize=7, rotation=20, ha="left", va="bottom", color="0.4")
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xscale("log")
-    axes.set_xlabel(f"sequences until fewer than {SOLVED} bits a sequence (| is the median; x: not within its steps)")
-    return save(figure, "sequences-to-solve.svg")
+    return figure, axes
 
 
 def sequences_to_solve(run: Path) -> tuple[int, bool]:
     """Sequences that a training saw until those of a whole window of its journal were solved, and whether they were."""
+    return _sequences(run, [(line["step"], line["loss"] < SOLVED) for line in _journal(run) if "rate" in line])
+
+
+def sequences_to_right(run: Path) -> tuple[int, bool]:
+    """Sequences that a training saw until its validation was right, and whether it ever was."""
+    return _sequences(
+        run, [(line["step"], line["valid"]["accuracy"] >= RIGHT) for line in _journal(run) if "valid" in line]
+    )
+
+
+def _journal(run: Path) -> list[dict[str, Any]]:
+    return read_json_lines(str(run / "metrics.jsonl"))
+
+
+def _sequences(run: Path, points: list[tuple[int, bool]]) -> tuple[int, bool]:
+    """Up to the first step that was good, or to the last."""
     batch = int(yaml.safe_load((run / "recipe.yaml").read_text())["train"]["batch"])
-    windows = [line for line in read_json_lines(str(run / "metrics.jsonl")) if "rate" in line]
-    for window in windows:
-        if window["loss"] < SOLVED:
-            return window["step"] * batch, True
-    return windows[-1]["step"] * batch, False
+    step, good = next((point for point in points if point[1]), points[-1])
+    return step * batch, good
 
 
 SOLVED = 0.05  # bits a sequence
+RIGHT = 99  # percent of the bits
 # what others report for copying to that level
 REPORTED = {"Graves, feed-forward": 5_000, "Graves, LSTM": 10_000, "pytorch-ntm": 17_000}
 
@@ -150,7 +180,7 @@ def save(figure: Any, name: str) -> Path:
     return DOCS / name
 
 
-PICTURES = {"speed": speed, "lengths": lengths, "quality": quality, "solve": solve}
+PICTURES = {"speed": speed, "lengths": lengths, "quality": quality, "solve": solve, "right": right}
 
 if __name__ == "__main__":
     main()
