@@ -49,7 +49,7 @@ def run(chosen: argparse.Namespace) -> None:
         raise InputError(f"{chosen.figure}: a figure is of one question, and {chosen.file} has {len(asked)}")
     answerer = load_as(Answerer, chosen.model)
     answers = answerer.answer_all([one.question for one in asked], batch=chosen.batch)
-    _tell_unknown(asked, answerer)
+    tell_what_is_lost([one.question for one in asked], answerer)
     for one, answer in zip(asked, answers, strict=True):
         _show(one, answer, chosen)
     if chosen.figure is not None:
@@ -88,9 +88,15 @@ def _from_file(chosen: argparse.Namespace) -> list[Asked]:
     return [Asked(one, " ".join(one.question) + "?", [" ".join(words) for words in one.story]) for one in questions]
 
 
-def _tell_unknown(asked: Sequence[Asked], answerer: Answerer) -> None:
-    """Name the words that the model passes over."""
-    words = {word for one in asked for sentence in (*one.question.story, one.question.question) for word in sentence}
+def tell_what_is_lost(questions: Sequence[Question], answerer: Answerer) -> None:
+    """Name the words that the model passes over, and say where it forgets the beginning of a story."""
+    memory = answerer.settings.model.memory
+    longest = max(len(one.story) for one in questions)
+    if longest > memory:
+        which = "the story" if len(questions) == 1 else "the longest story"
+        lost = f"{which} has {longest}, the first are lost"
+        print(f"saccade: the model remembers {memory} sentences; {lost}", file=sys.stderr)
+    words = {word for one in questions for sentence in (*one.story, one.question) for word in sentence}
     unknown = sorted(word for word in words if not answerer.words.number(word))
     if unknown:
         more = f" and {len(unknown) - 10} more" if len(unknown) > 10 else ""
@@ -136,6 +142,7 @@ def evaluate_stories(chosen: argparse.Namespace, answerer: Answerer) -> None:
     if chosen.stories is None:
         raise InputError(f"{chosen.model} answers questions; wanted --stories PATH, bAbI's folder or a file of stories")
     questions = read_stories(chosen.stories, split="test")
+    tell_what_is_lost(questions, answerer)
     wrong: dict[str, int] = {}
     total: dict[str, int] = {}
     for one, answer in zip(questions, answerer.answer_all(questions, batch=chosen.batch), strict=True):

@@ -86,9 +86,9 @@ def run(chosen: argparse.Namespace) -> None:
 
 def _machine(chosen: argparse.Namespace) -> MemoryMachine:
     """Without a sentence, the model has to be one that makes its own sequences, and draws its own panels."""
-    model = load(chosen.model)
-    if not isinstance(model, MemoryMachine):
+    if isinstance(load(chosen.model), Translator):
         raise InputError("SENTENCE: found nothing, wanted words to translate")
+    model = load_as(MemoryMachine, chosen.model)
     _refuse(chosen, _OF_TRANSLATORS, "it is for sentences; machines take --png, --svg, --pdf, --json and their own")
     return model
 

@@ -93,6 +93,8 @@ def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
 def look_at_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> None:
     """Run one sequence, and show each step: to the files that were named, or to the terminal."""
     settings = machine.settings.data
+    if chosen.repeats is not None and settings.make != "repeat-copy":
+        raise InputError(f"--repeats: this machine learnt {settings.make}; it is for repeat-copy")
     length = settings.most if chosen.length is None else chosen.length
     episodes = _made(settings, 1, str(chosen.seed or 0), length, chosen.repeats or min(3, settings.repeats))
     trace = machine.trace(episodes.inputs[0])
@@ -127,6 +129,8 @@ def _swapped(machine: MemoryMachine, trace: Trace, episodes: Episodes, items: li
     if max(items) > episodes.length:
         raise InputError(f"--swap: found {max(items)}, wanted 1 to {episodes.length}, the length of the sequence")
     one, other = (int(trace.write_weights[:, item - 1].sum(0).argmax()) for item in items)
+    if one == other:
+        raise InputError(f"--swap: this machine wrote {items[0]} and {items[1]} to one place, {one}; nothing to swap")
 
     def swap(memory: np.ndarray) -> np.ndarray:
         memory[[one, other]] = memory[[other, one]]

@@ -51,14 +51,14 @@ def read_stories(
 ) -> list[Question]:
     """The questions of a file, or of the files of a folder of bAbI that are of a `split`, train or test.
 
-    `tasks` chooses some of bAbI's twenty. JSON lines that are only asked need no answer: `answered=False`.
+    `tasks` chooses some of bAbI's twenty. Questions that are only asked need no answer: `answered=False`.
     """
     if path.is_dir():
         return [question for file in _babi_files(path, tasks, split) for question in read_stories(file)]
     if tasks is not None:
         raise InputError(f"{path}: tasks can be chosen from a folder of bAbI's files; leave data.tasks out")
     lines = read_lines(path)
-    questions = _of_json_lines(lines, path, answered=answered) if path.suffix == ".jsonl" else _of_babi(lines, path)
+    questions = (_of_json_lines if path.suffix == ".jsonl" else _of_babi)(lines, path, answered=answered)
     if not questions:
         raise InputError(f"{path}: found no question; wanted bAbI's format, or JSON lines in a file *.jsonl")
     return questions
@@ -99,7 +99,7 @@ def _babi_files(folder: Path, tasks: Sequence[int] | None, split: str) -> list[P
     return [found[number] for number in (sorted(found) if tasks is None else sorted(set(tasks)))]
 
 
-def _of_babi(lines: list[str], path: Path) -> list[Question]:
+def _of_babi(lines: list[str], path: Path, *, answered: bool) -> list[Question]:
     match = _BABI.fullmatch(path.name)
     task = f"{match[1]} {match[2]}" if match else path.name
     questions: list[Question] = []
@@ -113,18 +113,19 @@ def _of_babi(lines: list[str], path: Path) -> list[Question]:
         first, _, rest = line.strip().partition(" ")
         if not first.isascii() or not first.isdigit() or int(first) not in (1, last + 1):
             wanted = "1" if not last else f"{last + 1}, or 1 for a new story"
+            wanted += "; JSON lines belong in a file *.jsonl" if first.startswith("{") else ""
             raise InputError(f"{where}: found {first[:20]!r}, wanted the number of the line in its story, {wanted}")
         last = int(first)
         if last == 1:
             story, places, number = [], {}, number + 1
-        if "\t" not in rest:
+        if "\t" not in rest and (answered or not rest.rstrip().endswith("?")):
             places[last] = len(story)
             story.append(_sentence(rest, where))
             if len(story) > LONGEST_STORY:
                 raise InputError(f"{where}: more than {LONGEST_STORY} sentences in a story; begin a new one with 1")
             continue
-        question, answer, *facts = (part.strip() for part in rest.split("\t"))
-        if not answer or not story or len(facts) > 1:
+        question, answer, *facts = (part.strip() for part in (rest if "\t" in rest else f"{rest}\t").split("\t"))
+        if (answered and not answer) or not story or len(facts) > 1:
             raise InputError(
                 f"{where}: wanted a question, a tab, its answer, a tab, and the lines that it rests on;"
                 " with a story before it"

@@ -143,12 +143,16 @@ class MemoryMachine:
         if not isinstance(self.net, TuringMachine):
             raise InputError("this model is an LSTM; it has no memory to look into")
         edits = edits or {}
+        self._expect_trace(inputs, edits)
         steps: list[tuple[MachineState, Told]] = []
 
         def watch(number: int, state: MachineState, told: Told) -> MachineState:
             if number in edits:
-                changed = np.asarray(edits[number](state.memory[0].numpy().copy()), dtype=np.float32)
-                state = state._replace(memory=torch.from_numpy(changed)[None])
+                before = state.memory[0].numpy()
+                changed = edits[number](before.copy())
+                if not isinstance(changed, np.ndarray) or changed.shape != before.shape:
+                    raise InputError(f"edits: that of step {number} wants to return the memory, {list(before.shape)}")
+                state = state._replace(memory=torch.from_numpy(changed.astype(np.float32))[None])
             steps.append((state, told))
             return state
 
@@ -169,6 +173,15 @@ class MemoryMachine:
             shifts=_by_head([one.where.offsets @ moves for one in told]),
             memories=torch.cat([state.memory for state in states]).numpy(),
         )
+
+    def _expect_trace(self, inputs: Array, edits: dict[int, Callable[[Array], Array]]) -> None:
+        wanted = self.settings.data.channels()[0]
+        shape = list(inputs.shape) if isinstance(inputs, np.ndarray) else type(inputs).__name__
+        if not isinstance(inputs, np.ndarray) or inputs.ndim != 2 or inputs.shape[1] != wanted or not len(inputs):
+            raise InputError(f"inputs: found {shape}, wanted an array [steps, {wanted}], with at least one step")
+        strange = [step for step in edits if step not in range(len(inputs))]
+        if strange:
+            raise InputError(f"edits: found step {strange[0]}, wanted 0 to {len(inputs) - 1}")
 
     def _expect(self, inputs: Array) -> Tensor:
         wanted = self.settings.data.channels()[0]

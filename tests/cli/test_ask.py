@@ -65,9 +65,28 @@ def test_unknown_words_are_named(model: str, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == "saccade: the model does not know, and passes over: zoe\n"
 
 
+def test_what_a_memory_is_too_small_for_is_told(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    memory = Answerer.load(Path(model)).settings.model.memory
+    assert main(["ask", model, "Mary went to the garden. " * (memory + 3), ASKED]) == 0
+    said = f"saccade: the model remembers {memory} sentences; the story has {memory + 3}, the first are lost\n"
+    assert said in capsys.readouterr().err
+
+
+def test_a_question_in_babis_format_may_have_no_answer_yet(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "open.txt"
+    path.write_text("1 Mary went to the garden.\n2 Where is Mary?\n")
+    assert main(["ask", model, "--file", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("where is mary?\t")
+    assert main(["evaluate", model, "--stories", str(path)]) == 2
+
+
 def test_wrong_input_gets_one_line(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad, two = tmp_path / "bad.txt", tmp_path / "two.jsonl"
     bad.write_text("1 Mary went to the garden.\nWhere is Mary?\tgarden\t1\n")
+    lines = tmp_path / "lines.txt"
+    lines.write_text('{"story": "Mary went home.", "question": "Where is Mary?"}\n')
     two.write_text("\n".join(json.dumps({"story": STORY, "question": ASKED}) for _ in range(2)))
     wrong = {
         "'quo vadis' has no word that the model knows": ["ask", model, STORY, "Quo vadis?"],
@@ -75,6 +94,7 @@ def test_wrong_input_gets_one_line(model: str, tmp_path: Path, capsys: pytest.Ca
         "QUESTION: found no word": ["ask", model, STORY, "?"],
         "wanted a story and a question": ["ask", model, STORY],
         "bad.txt, line 2: found 'Where'": ["ask", model, "--file", str(bad)],
+        "JSON lines belong in a file *.jsonl": ["ask", model, "--file", str(lines)],
         "wanted one of the two": ["ask", model, STORY, ASKED, "--file", str(bad)],
         "a figure is of one question": ["ask", model, "--file", str(two), "--figure", "a.png"],
         "ends in": ["ask", model, STORY, ASKED, "--figure", str(tmp_path / "a.bmp")],

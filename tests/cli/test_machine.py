@@ -60,6 +60,8 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
         (["look", "copy", "--html", "page.html"], "--html: it is for sentences"),
         (["look", "copy", "--beam", "3"], "--beam: it is for sentences"),
         (["look", "copy", "--swap", "1", "9", "--length", "4"], "wanted 1 to 4"),
+        (["look", "copy", "--swap", "2", "2", "--length", "4"], "to one place"),
+        (["look", "copy", "--repeats", "3"], "--repeats: this machine learnt copy"),
         (["look", "lstm"], "no memory to look into"),
         (["evaluate", "copy", "--lengths", "2,x"], "wanted lengths such as"),
         (["evaluate", "copy", "--lengths", "0"], "wanted 1 to"),

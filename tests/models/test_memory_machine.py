@@ -128,6 +128,23 @@ def test_inputs_of_another_shape_are_refused(shape: tuple[int, ...]):
         make().run(np.zeros(shape, np.float32))
 
 
+@pytest.mark.parametrize(
+    ("inputs", "edits", "says"),
+    [
+        (np.zeros((1, 5, 4), np.float32), {}, r"found \[1, 5, 4\], wanted an array \[steps, 4\]"),
+        (np.zeros((5, 3), np.float32), {}, r"found \[5, 3\], wanted"),
+        (np.zeros((0, 4), np.float32), {}, "at least one step"),
+        ([[0.0] * 4], {}, "found list, wanted an array"),
+        (np.zeros((5, 4), np.float32), {5: lambda memory: memory}, "edits: found step 5, wanted 0 to 4"),
+        (np.zeros((5, 4), np.float32), {2: lambda memory: None}, "that of step 2 wants to return the memory"),
+        (np.zeros((5, 4), np.float32), {2: lambda memory: memory[:1]}, "that of step 2 wants to return the memory"),
+    ],
+)
+def test_what_cannot_be_traced_is_refused(inputs: Any, edits: Any, says: str):
+    with pytest.raises(InputError, match=says):
+        make().trace(inputs, edits=edits)
+
+
 @pytest.mark.parametrize("wrong", [{"places": 0}, {"width": 0}, {"read_heads": 0}, {"first_memory": "none"}])
 def test_a_memory_that_cannot_be_is_refused(wrong: dict[str, Any]):
     with pytest.raises(InputError, match=next(iter(wrong))):
