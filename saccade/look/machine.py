@@ -4,6 +4,7 @@ Time goes across, places of the memory go down. Scales are fixed: 0 to 1 for bit
 added and read, so that two figures can be laid side by side.
 """
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,6 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
 
-    heads = len(trace.weights)
     wide = 2.4 + 0.07 * len(trace.inputs)
     across = max(len(trace.adds), len(trace.reads))
     figure = Figure(figsize=(min(30.0, 2 * across * wide), 10.0), layout="constrained")
@@ -47,19 +47,18 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
         (left, trace.inputs, trace.adds, trace.write_weights, ("inputs", "adds", "write weightings")),
         (right, trace.outputs, trace.reads, trace.read_weights, ("outputs", "reads", "read weightings")),
     ):
-        first, second, third, fourth = side.subfigures(4, 1, height_ratios=[1.0, 1.6, 2.6, 1.6])
-        _panel(first.subplots(), top.T, names[0], lowest=-1 if (top < 0).any() else 0, phases=phases)
-        for axes, of_head, name in _side_by_side(second, middle, names[1]):
-            _panel(axes, of_head.T, name, lowest=-1, phases=phases)
-        for axes, of_head, name in _side_by_side(third, bottom[:, :, places], names[2]):
-            _panel(axes, of_head.T, name, lowest=0, phases=phases)
-            _name_places(axes, places)
-        writes = side is left
-        chosen = range(len(trace.reads), heads) if writes else range(len(trace.reads))
-        for axes, head in zip(_row(fourth, len(chosen)), chosen, strict=True):
-            _curves(axes, trace, head, phases)
+        # one grid, so that a step stands at the same place in all rows
+        grid = side.add_gridspec(4, len(bottom), height_ratios=[1.0, 1.6, 2.6, 1.6])
+        _panel(side.add_subplot(grid[0, :]), top.T, names[0], lowest=-1 if (top < 0).any() else 0, phases=phases)
+        for head in range(len(bottom)):
+            number = "" if len(bottom) == 1 else f", head {head + 1}"
+            second, third, fourth = (side.add_subplot(grid[row, head]) for row in (1, 2, 3))
+            _panel(second, middle[head].T, names[1] + number, lowest=-1, phases=phases)
+            _panel(third, bottom[head][:, places].T, names[2] + number, lowest=0, phases=phases)
+            _name_places(third, places)
+            _curves(fourth, trace, head + len(trace.reads) if side is left else head, phases)
     if title:
-        figure.suptitle(title.replace("$", r"\$"), fontsize=11)
+        figure.suptitle(textwrap.fill(title.replace("$", r"\$"), 90), fontsize=11)
     return figure
 
 
@@ -109,15 +108,6 @@ def used_places(weights: NDArray[np.float32], *, least: float = 0.05) -> list[in
     return [(first - 1 + number) % count for number in range(shown)]
 
 
-def _row(side: Any, count: int) -> "list[Axes]":
-    return list(np.atleast_1d(side.subplots(1, count)))
-
-
-def _side_by_side(side: Any, of_heads: NDArray[np.float32], name: str) -> "list[tuple[Axes, NDArray[np.float32], str]]":
-    names = [name if len(of_heads) == 1 else f"{name}, head {number + 1}" for number in range(len(of_heads))]
-    return list(zip(_row(side, len(of_heads)), of_heads, names, strict=True))
-
-
 def _panel(axes: "Axes", numbers: NDArray[np.float32], name: str, *, lowest: float, phases: Phases) -> None:
     """Numbers `[down, time]`."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
@@ -133,6 +123,7 @@ def _panel(axes: "Axes", numbers: NDArray[np.float32], name: str, *, lowest: flo
         extent=(0, time, down, 0),
     )
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(name, fontsize=9)
     axes.tick_params(labelsize=7)
     _mark(axes, phases)
@@ -147,6 +138,8 @@ def _name_places(axes: "Axes", places: list[int]) -> None:
 
 def _curves(axes: "Axes", trace: "Trace", head: int, phases: Phases) -> None:
     """g, β, γ and the shift of one head; those that have no upper bound on the scale of the right."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
     steps = np.arange(len(trace.inputs)) + 0.5
     bounded, free = axes, axes.twinx()
     series = zip(_LINES, (trace.gates, trace.strengths, trace.powers, trace.shifts), strict=True)
@@ -156,6 +149,7 @@ def _curves(axes: "Axes", trace: "Trace", head: int, phases: Phases) -> None:
     bounded.set_ylim(-1.05, 1.05)
     free.set_ylim(bottom=0)
     bounded.set_xlim(0, len(steps))
+    bounded.xaxis.set_major_locator(MaxNLocator(integer=True))
     bounded.set_xlabel("step", fontsize=8)
     for one in (bounded, free):
         one.tick_params(labelsize=7)

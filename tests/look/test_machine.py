@@ -72,3 +72,14 @@ def test_another_kind_of_file_is_refused() -> None:
     trace = machine.trace(make_episodes(machine.settings.data, 1, seed=0, length=2).inputs[0])
     with pytest.raises(InputError, match=r"\.png"):
         save_machine("steps.gif", trace)
+
+
+def test_a_step_stands_at_the_same_place_in_all_rows() -> None:
+    machine = make()
+    episodes = make_episodes(machine.settings.data, 1, seed=0, length=4)
+    figure = draw_machine(machine.trace(episodes.inputs[0]), episodes.phases, title="long " * 40)
+    figure.draw_without_rendering()
+    edges = {(round(box.x0, 4), round(box.x1, 4)) for box in (axes.get_position() for axes in figure.axes)}
+    shown = {(round(box.x0), round(box.x1)) for box in (axes.get_window_extent() for axes in figure.axes)}
+    assert len(figure.axes) == 10  # four rows of two, and two scales more
+    assert len(shown) == 2, edges
