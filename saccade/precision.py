@@ -3,52 +3,99 @@
     with products_in("int8"):
         ...  # searches
 
-Within, what goes through `linear` is computed from whole numbers up to 127: `saccade/int8.py` has the formula.
+Within, what goes through `linear` is computed from whole numbers up to 127: `saccade/integers.py` has the formula. In
+"float32" it is not, but a large matrix of which only the highest outputs are wanted goes by `highest_outputs`.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from saccade import bfloat16
-from saccade.int8 import Int8Matrix
+from saccade.integers import Int8Matrix
+from saccade.screened import ScreenedMatrix, screened
 
 Precision = Literal["float32", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
-_Matrices = dict[tuple[int, ...], Int8Matrix]  # by where a weight lies, and how
+# To make a `ScreenedMatrix` takes about as long as to multiply so many rows one by one; fewer are not worth it.
+FEW_ROWS = 16
 
-_rounded: ContextVar[_Matrices | None] = ContextVar("rounded", default=None)
+_Where = tuple[int, ...]  # where a weight lies, and how
+
+
+@dataclass
+class _Products:
+    """What products are computed in, and what was made of weights for them."""
+
+    precision: Precision
+    rounded: dict[_Where, Int8Matrix] = field(default_factory=dict)
+    screened: dict[_Where, ScreenedMatrix | None] = field(default_factory=dict)
+    rows_asked: Counter[_Where] = field(default_factory=Counter)  # of weights whose highest outputs were wanted
+
+
+_products: ContextVar[_Products | None] = ContextVar("products", default=None)
 
 
 @contextmanager
 def products_in(precision: Precision) -> Iterator[None]:
-    """Multiply in this precision. Each weight is rounded once, at its first use, and must not change until the end."""
-    inside = _rounded.get()
-    if (inside is not None) == (precision == "int8"):
+    """Multiply in this precision. What is made of a weight is made once, and it must not change until the end."""
+    inside = _products.get()
+    if inside is not None and inside.precision == precision:
         yield  # as it is already
         return
-    token = _rounded.set({} if precision == "int8" else None)
+    token = _products.set(_Products(precision))
     try:
         yield
     finally:
-        _rounded.reset(token)
+        _products.reset(token)
 
 
 def products_are_rounded() -> bool:
-    return _rounded.get() is not None and not torch.is_grad_enabled()
+    return _rounded() is not None
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that was asked for."""
-    matrices = _rounded.get()
-    if matrices is None or torch.is_grad_enabled() or not weight.numel():
+    matrices = _rounded()
+    if matrices is None or not weight.numel():
         return bfloat16.linear(x, weight, bias)
-    where = (weight.data_ptr(), *weight.shape, *weight.stride())
+    where = _where(weight)
     if where not in matrices:
         matrices[where] = Int8Matrix(weight)
     return matrices[where](x, bias)
+
+
+def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: int) -> Tensor | None:
+    """The product x Wᵀ + b, `[R, in]` -> `[R, out]`, of which only the `count` highest of each row are wanted.
+
+    They are exact, and the others nearly (`saccade/screened.py`). None where that would not be faster, and in int8.
+    """
+    products = _products.get()
+    if products is None or products.precision != "float32" or torch.is_grad_enabled():
+        return None
+    where = _where(weight)
+    products.rows_asked[where] += len(x)
+    if products.rows_asked[where] <= FEW_ROWS:
+        return None
+    if where not in products.screened:
+        products.screened[where] = screened(weight)
+    matrix = products.screened[where]
+    return None if matrix is None else matrix.highest(x, bias, count)
+
+
+def _rounded() -> dict[_Where, Int8Matrix] | None:
+    products = _products.get()
+    if products is None or products.precision != "int8" or torch.is_grad_enabled():
+        return None
+    return products.rounded
+
+
+def _where(weight: Tensor) -> _Where:
+    return weight.data_ptr(), *weight.shape, *weight.stride()

@@ -18,7 +18,17 @@ PACKAGE = ROOT / "saccade"
 ROOMS = ["cli", "serve", "look", "tasks", "train", "models", "decode", "nets", "data", "metrics", "attention"]
 
 # Under all rooms: these know none of them.
-CELLAR = ["bfloat16.py", "errors.py", "files.py", "heap.py", "int8.py", "native.py", "precision.py", "settings.py"]
+CELLAR = [
+    "bfloat16.py",
+    "errors.py",
+    "files.py",
+    "heap.py",
+    "integers.py",
+    "native.py",
+    "precision.py",
+    "screened.py",
+    "settings.py",
+]
 
 # What the attention room may import besides itself and the standard library.
 GROUND = {"torch"}

@@ -65,7 +65,7 @@ def beam_search(
     place = 0
     trace.begin(len(limits), beam)
     while under_way:
-        step = decoder.step(tokens, state, need_weights=coverage is not None)
+        step = decoder.step(tokens, state, need_weights=coverage is not None, best=rules.looked_at(place, 2 * beam))
         log_probs, next_tokens = rules.best(step.logits, place, 2 * beam)  # [N * K, C], more cannot be of use
         if coverage is not None and step.weights is not None:
             coverage = coverage + step.weights.mean((1, 2))

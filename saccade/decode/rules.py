@@ -35,30 +35,45 @@ class Rules(NamedTuple):
         """The log probabilities `[R, V]` of what may stand at `place`, minus infinity for all else."""
         log_probs = logits.float().log_softmax(-1)
         log_probs[:, :END] = -torch.inf  # PAD, UNKNOWN and START are the numbers before it
-        if self._all_free(place):
+        forced = self._forced(place)
+        if forced is None:
             return log_probs
-        forced = torch.where(self.limits <= place + 1, END, PAD)  # [R], PAD for "free"
-        if place < self.prefixes.shape[1]:
-            prefix = self.prefixes[:, place]
-            forced = torch.where(prefix != PAD, prefix, forced)
-        if bool((forced != PAD).any()):
-            others = torch.arange(log_probs.shape[1]) != forced[:, None]
-            log_probs = log_probs.masked_fill(others & (forced != PAD)[:, None], -torch.inf)
-        return log_probs
+        others = torch.arange(log_probs.shape[1]) != forced[:, None]
+        return log_probs.masked_fill(others & (forced != PAD)[:, None], -torch.inf)
 
     def best(self, logits: Tensor, place: int, count: int) -> tuple[Tensor, Tensor]:
         """Log probabilities and tokens `[R, count]` of the likeliest that may stand at `place`, the best first.
 
         If fewer may, the list is filled up with impossible ones; it is shorter if the vocabulary is.
         """
-        count = min(count, logits.shape[1] - END)
+        values, tokens = best_tokens(logits, min(count, logits.shape[1] - END), first=END)
+        forced = self._forced(place)
+        if forced is None:
+            return values, tokens
+        # what a row is forced to write has its logit, less what the best of the row lost by the softmax
+        is_forced = forced != PAD
+        wanted = torch.where(is_forced, forced, tokens[:, 0])[:, None]
+        lost = logits.gather(1, tokens[:, :1]).float() - values[:, :1]
+        log_probs = torch.where(values[:, :1] == -torch.inf, -torch.inf, logits.gather(1, wanted).float() - lost)
+        values = values.masked_fill(is_forced[:, None], -torch.inf)
+        return torch.cat([log_probs, values[:, 1:]], dim=1), torch.cat([wanted, tokens[:, 1:]], dim=1)
+
+    def looked_at(self, place: int, count: int) -> int | None:
+        """How many of the highest logits of a row `best` may choose from; None if others are prescribed somewhere."""
+        return count + END if self._all_free(place) else None  # the numbers before END are passed over
+
+    def _forced(self, place: int) -> Tensor | None:
+        """What each row has to write at this place, `[R]`, PAD if that is open; None if it is for all of them."""
         if self._all_free(place):
-            return best_tokens(logits, count, first=END)
-        values, tokens = self.apply(logits, place)[:, END:].topk(count)
-        return values, tokens + END
+            return None
+        forced = torch.where(self.limits <= place + 1, END, PAD)
+        if place < self.prefixes.shape[1]:
+            prefix = self.prefixes[:, place]
+            forced = torch.where(prefix != PAD, prefix, forced)
+        return forced if bool((forced != PAD).any()) else None
 
     def _all_free(self, place: int) -> bool:
-        """Whether nothing is prescribed to any row at this place."""
+        """Whether it is clear without a look at the rows that nothing is prescribed to any of them at this place."""
         return place + 1 < self.nearest_limit and place >= self.prefixes.shape[1]
 
 

@@ -29,7 +29,7 @@ def greedy_search(
         log_probs, tokens = rules.best(logits, place, 1)
         return tokens[:, 0], log_probs[:, 0]
 
-    return _follow(decoder, encoded, choose, limits, prefixes)
+    return _follow(decoder, encoded, choose, limits, prefixes, best=1)
 
 
 def sample(
@@ -56,7 +56,7 @@ def sample(
         tokens = draw(log_probs, chances[rows, place], temperature=temperature, top_k=top_k, top_p=top_p)
         return tokens, log_probs.gather(1, tokens[:, None]).squeeze(1)
 
-    return _follow(decoder, encoded, choose, limits, prefixes)
+    return _follow(decoder, encoded, choose, limits, prefixes, best=None)
 
 
 def draw(log_probs: Tensor, chances: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
@@ -80,10 +80,13 @@ def _follow(
     choose: Callable[[Tensor, Rules, Tensor, int], tuple[Tensor, Tensor]],
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None,
+    *,
+    best: int | None,
 ) -> list[Hypothesis]:
     """Write what `choose(logits, rules, rows, place)` says: tokens and their log probabilities, for each row.
 
-    Outputs that have ended leave the batch.
+    It looks only at the `best` highest logits that may be written, or at any of them if that is None. Outputs that have
+    ended leave the batch.
     """
     rules = make_rules(limits, prefixes)
     state = decoder.start(encoded)
@@ -93,7 +96,7 @@ def _follow(
     log_prob = torch.zeros(len(limits))
     place = 0
     while len(rows):
-        step = decoder.step(tokens, state)
+        step = decoder.step(tokens, state, best=None if best is None else rules.looked_at(place, best))
         tokens, added = choose(step.logits, rules, rows, place)
         log_prob[rows] += added
         for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):

@@ -60,8 +60,13 @@ class Searchable(nn.Module, ABC, Generic[StateT]):
         """The state before the first token, of `copies` sequences for each that was encoded, side by side."""
 
     @abstractmethod
-    def step(self, tokens: Tensor, state: StateT, *, need_weights: bool = False) -> Step[StateT]:
+    def step(
+        self, tokens: Tensor, state: StateT, *, need_weights: bool = False, best: int | None = None
+    ) -> Step[StateT]:
         """Read one token for each sequence, `[B]`, and say what may come next.
+
+        best    only so many logits of each row, the highest, will be looked at one by one. The others may then be a
+                little off, which a softmax over all of them does not show. None: any of them may be looked at.
 
         The state is used up: `step` may write into its tensors what the next state holds.
         """

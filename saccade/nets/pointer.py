@@ -114,7 +114,9 @@ class PointerDecoder(Searchable[PointerState]):
         state = PointerState(first, memory, encoded.mask[:, 0], past)
         return state if copies == 1 else self.reorder(state, spread(len(state.free), copies, state.free.device))
 
-    def step(self, tokens: Tensor, state: PointerState, *, need_weights: bool = False) -> Step[PointerState]:
+    def step(
+        self, tokens: Tensor, state: PointerState, *, need_weights: bool = False, best: int | None = None
+    ) -> Step[PointerState]:
         states, hidden = self.rnn(self._read(tokens[:, None], state.memory), state.hidden)
         free = state.free & self._still_free(tokens[:, None], state.free.shape[1])[:, 0] if self.once else state.free
         scores, past = self._point(states, state.memory, free[:, None], state.past)  # [B, 1, S]

@@ -140,12 +140,14 @@ class RnnDecoder(Decoder[RnnState]):
         copied = self.reorder(state, spread(len(encoded.states), copies, encoded.states.device))
         return copied._replace(memory=state.memory, copies=copies) if self.context.shares_memory else copied
 
-    def step(self, tokens: Tensor, state: RnnState, *, need_weights: bool = False) -> Step[RnnState]:
+    def step(
+        self, tokens: Tensor, state: RnnState, *, need_weights: bool = False, best: int | None = None
+    ) -> Step[RnnState]:
         embedded = self.dropout(self.embedding(tokens))  # [B, E]
         walk = _Walk(self.rnn, self.between_layers, given=self.embedding.embedding_dim)
         taken = self._take_step(walk, walk.prepare(embedded), embedded, state, need_weights=need_weights)
         features = self._read_out(taken.read) if taken.features is None else taken.features
-        logits, weights = project(features, self.output), taken.attended.weights  # [B, V], [B, 1, S]
+        logits, weights = project(features, self.output, best=best), taken.attended.weights  # [B, V], [B, 1, S]
         return Step(logits, taken.state, None if weights is None else weights[:, None])
 
     def reorder(self, state: RnnState, index: Tensor) -> RnnState:

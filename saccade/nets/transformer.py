@@ -275,14 +275,21 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         return TransformerState(source, (None,) * len(self.layers), 0)
 
     def step(
-        self, tokens: Tensor, state: TransformerState | StepState, *, need_weights: bool = False
+        self,
+        tokens: Tensor,
+        state: TransformerState | StepState,
+        *,
+        need_weights: bool = False,
+        best: int | None = None,
     ) -> Step[TransformerState | StepState]:
         if isinstance(state, StepState):
             x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
             x, state, weights = step_through(x, state, need_weights=need_weights)
-            return Step(project(self.norm(x), self.output), state, weights)
+            return Step(project(self.norm(x), self.output, best=best), state, weights)
         features, state, weights, _ = self._read(tokens[:, None], state, need_weights=need_weights)
-        return Step(self.output(features[:, 0]), state, None if weights is None else weights[:, :, :, 0])
+        return Step(
+            project(features[:, 0], self.output, best=best), state, None if weights is None else weights[:, :, :, 0]
+        )
 
     def reorder(self, state: TransformerState | StepState, index: Tensor) -> TransformerState | StepState:
         if isinstance(state, StepState):

@@ -11,8 +11,10 @@ import pytest
 import torch
 
 import saccade
+from saccade import screened
 from saccade.data import Dates, Vocabularies, VocabularySettings, learn_vocabularies, merge_to_words
 from saccade.errors import InputError
+from saccade.integers import library_of_integers
 from saccade.models import RnnSettings, TransformerSettings, Translation, Translator, TranslatorSettings
 
 PAIRS = [Dates(1).pair(index) for index in range(300)]
@@ -82,6 +84,28 @@ def test_batch_1_equals_batch_64(model: str, search: str) -> None:
     for found, wanted in zip(alone, together[::5], strict=True):
         assert_same(found, wanted)
     assert len({translation.text for translation in together}) > 5
+
+
+@pytest.mark.parametrize("search", ["greedy", "beam", "penalised"])
+@pytest.mark.parametrize("model", list(MODELS))
+def test_screened_outputs_change_nothing(model: str, search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large output layers are computed from whole numbers first; these are small, so that has to be asked for."""
+    translator = make(model)
+    exact = translator.translate(SOURCES, **SEARCHES[search])
+    monkeypatch.setattr(screened, "SMALLEST", 0)
+    calls: list[int] = []
+    highest = screened.ScreenedMatrix.highest
+
+    def counted(
+        matrix: screened.ScreenedMatrix, x: torch.Tensor, bias: torch.Tensor | None, count: int
+    ) -> torch.Tensor:
+        calls.append(count)
+        return highest(matrix, x, bias, count)
+
+    monkeypatch.setattr(screened.ScreenedMatrix, "highest", counted)
+    for found, wanted in zip(translator.translate(SOURCES, **SEARCHES[search]), exact, strict=True):
+        assert_same(found, wanted)
+    assert bool(calls) == (library_of_integers(torch.empty(1)) is not None)
 
 
 @pytest.mark.parametrize("model", ["rnn", "transformer"])

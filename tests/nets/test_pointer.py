@@ -170,7 +170,9 @@ class Countdown(Searchable[Tensor]):
     def start(self, encoded: Encoded, *, copies: int = 1) -> Tensor:
         return torch.zeros(len(encoded.states) * copies, dtype=torch.long)
 
-    def step(self, tokens: Tensor, state: Tensor, *, need_weights: bool = False) -> Step[Tensor]:
+    def step(
+        self, tokens: Tensor, state: Tensor, *, need_weights: bool = False, best: int | None = None
+    ) -> Step[Tensor]:
         chances = torch.full((len(tokens), 3 + END + 1), 1e-3)
         chances[:, END] = 0.01
         chances[torch.arange(len(tokens)), torch.where(state < 3, END + 1 + state, END)] = 0.9

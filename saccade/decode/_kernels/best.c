@@ -7,18 +7,7 @@
 #include <string.h>
 
 #include "exponential.h"
-
-/* So many neighbours are passed over at once, if none of them is among the best. */
-enum { BLOCK = 64 };
-
-static float highest_of(const float *restrict x, int64_t n)
-{
-    float highest = x[0];
-#pragma omp simd reduction(max : highest)
-    for (int64_t i = 0; i < n; i++)
-        highest = x[i] > highest ? x[i] : highest;
-    return highest;
-}
+#include "highest.h"
 
 static float sum_of_powers(const float *restrict x, int64_t n, float highest)
 {
@@ -29,33 +18,10 @@ static float sum_of_powers(const float *restrict x, int64_t n, float highest)
     return sum;
 }
 
-/* Put token v among the best, if it belongs there: the best first; of equals, the earlier first. */
-static void insert(float x, int64_t v, float *values, int64_t *tokens, int64_t count)
-{
-    if (!(x > values[count - 1]))
-        return;
-    int64_t place = count - 1;
-    for (; place > 0 && x > values[place - 1]; place--)
-        values[place] = values[place - 1], tokens[place] = tokens[place - 1];
-    values[place] = x, tokens[place] = v;
-}
-
-static void nothing_yet(float *values, int64_t *tokens, int64_t first, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        values[i] = -INFINITY, tokens[i] = first;
-}
-
 /* The `count` best of x[first .. V). */
 static void best_of_row(const float *x, float *values, int64_t *tokens, int64_t V, int64_t first, int64_t count)
 {
-    nothing_yet(values, tokens, first, count);
-    for (int64_t from = first; from < V; from += BLOCK) {
-        const int64_t to = from + BLOCK < V ? from + BLOCK : V;
-        if (highest_of(x + from, to - from) > values[count - 1])
-            for (int64_t v = from; v < to; v++)
-                insert(x[v], v, values, tokens, count);
-    }
+    highest_of_row(x, values, tokens, V, first, count);
     const float highest = highest_of(x, V);
     const float normaliser = highest + logf(sum_of_powers(x, V, highest));
     for (int64_t i = 0; i < count; i++)

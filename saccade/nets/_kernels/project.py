@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.native import call, library_for
-from saccade.precision import linear, products_are_rounded
+from saccade.precision import highest_outputs, linear, products_are_rounded
 
 _SOURCE = Path(__file__).with_name("project.c")
 
@@ -14,8 +14,10 @@ _SOURCE = Path(__file__).with_name("project.c")
 _FEW_ROWS = 8
 
 
-def project(features: Tensor, output: nn.Linear) -> Tensor:
+def project(features: Tensor, output: nn.Linear, *, best: int | None = None) -> Tensor:
     """`output(features)` without a gradient: `[R, D]` -> `[R, V]`, perhaps laid out token by token, `[V, R]`.
+
+    best    only so many of each row, the highest, will be looked at one by one; None: any of them may be
 
     A matrix product of a few dozen rows with a large matrix is up to 1.6 times as fast with the large one first.
     """
@@ -23,6 +25,10 @@ def project(features: Tensor, output: nn.Linear) -> Tensor:
         return output(features)
     if products_are_rounded():
         return linear(features, output.weight, output.bias)
+    if best is not None:
+        logits = highest_outputs(features, output.weight, output.bias, count=best)
+        if logits is not None:
+            return logits
     library = library_for(features, _SOURCE) if features.dtype == torch.float32 else None
     if len(features) <= _FEW_ROWS and library is not None:
         logits = features.new_empty(len(features), output.out_features)

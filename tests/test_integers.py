@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.int8 import Int8Matrix, round_rows
+from saccade.integers import Int8Matrix, round_rows
 from saccade.precision import linear, products_are_rounded, products_in
 from tests.native import loops
 

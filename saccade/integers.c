@@ -1,0 +1,204 @@
+/* Products of rows with a matrix of whole numbers, of 8 bits or (`wide`) of 16, for integers.py.
+
+   A group is 32 bits: four neighbouring numbers of a row, or two wide ones. The matrix lies in blocks of WIDTH outputs,
+   and within a block the groups of its WIDTH outputs lie side by side, as the instructions want them: for 16 outputs,
+   sums[o] += x[k] w[o][k] + ... over one group. For 8 bits they take numbers without a sign for x, so 128 is added to
+   them and 128 times the sum of w[o] subtracted at the end. */
+#include <math.h>
+#include <stdint.h>
+
+enum { WIDTH = 48, ROWS = 8, LARGEST = 127, SHIFT = 128, LENGTH = 32000 };
+
+/* What the numbers of a row are multiplied by, so that the largest becomes LARGEST. */
+static float factor_by_largest(const float *row, int64_t size)
+{
+    float largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t k = 0; k < size; k++)
+        largest = fabsf(row[k]) > largest ? fabsf(row[k]) : largest;
+    return largest > 0 ? LARGEST / largest : 0;
+}
+
+static float length_of(const float *row, int64_t size)
+{
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (int64_t k = 0; k < size; k++)
+        squares += row[k] * row[k];
+    return sqrtf(squares);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+#define FAST __attribute__((target("avx512f,avx512vnni")))
+
+int multiplies_integers(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni");
+}
+
+#define INLINE FAST static inline __attribute__((always_inline))
+
+static int64_t groups_of(int64_t in, int wide)
+{
+    return wide ? (in + 1) / 2 : (in + 3) / 4;
+}
+
+/* One row in whole numbers, with `shift` added and filled up to a group; what one unit of it is worth. A wide row is
+   LENGTH units long: no number is larger than 16 bits hold, and no sum of products larger than LENGTH^2 (Cauchy and
+   Schwarz), which 32 bits hold. */
+FAST static float round_row(const float *row, int32_t *groups, int64_t in, int wide, int shift)
+{
+    const float length = wide ? length_of(row, in) : 0;
+    const float factor = !wide ? factor_by_largest(row, in) : length > 0 ? LENGTH / length : 0;
+    groups[groups_of(in, wide) - 1] = (int32_t)(shift * 0x01010101u);
+    for (int64_t k = 0; k < in; k += 16) {
+        const __mmask16 real = in - k >= 16 ? 0xffff : (1 << (in - k)) - 1;
+        const __m512 scaled = _mm512_mul_ps(_mm512_maskz_loadu_ps(real, row + k), _mm512_set1_ps(factor));
+        const __m512i whole = _mm512_cvtps_epi32(scaled);
+        if (wide)
+            _mm512_mask_cvtepi32_storeu_epi16((int16_t *)groups + k, real, whole);
+        else
+            _mm512_mask_cvtepi32_storeu_epi8((int8_t *)groups + k, real,
+                                             _mm512_add_epi32(whole, _mm512_set1_epi32(shift)));
+    }
+    return wide ? length / LENGTH : factor > 0 ? 1 / factor : 0; /* a length may be infinite, or NaN */
+}
+
+/* w [outputs][in], rows `stride` apart, into blocks [outputs / WIDTH][groups][WIDTH]; what one unit of an output is
+   worth, and SHIFT times the sum of its numbers, if that was added. `room` takes the rounded rows, [outputs][groups]. */
+FAST void pack_integers(const float *w, int32_t *packed, float *units, int32_t *shifts, int32_t *room, int64_t outputs,
+                        int64_t in, int64_t stride, int64_t wide, int threads)
+{
+    const int64_t groups = groups_of(in, wide);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t o = 0; o < outputs; o++) {
+        int32_t *from = room + o * groups, *to = packed + o / WIDTH * groups * WIDTH + o % WIDTH;
+        units[o] = round_row(w + o * stride, from, in, wide, 0);
+        int32_t sum = 0;
+        for (int64_t k = 0; k < in && !wide; k++)
+            sum += ((int8_t *)from)[k];
+        shifts[o] = SHIFT * sum;
+        for (int64_t g = 0; g < groups; g++)
+            to[g * WIDTH] = from[g];
+    }
+}
+
+typedef struct {
+    const int32_t *x;   /* rows of groups */
+    const float *of_x;  /* what a unit of each row is worth */
+    const int32_t *w;   /* one block */
+    const float *of_w;  /* what a unit of each output is worth */
+    const int32_t *shifts;
+    const float *b;     /* may be missing */
+    float *out;         /* rows `outputs` apart */
+    int64_t groups, outputs, count; /* count: outputs of this block */
+} Block;
+
+/* sum += x w for 16 groups. As intrinsics they have gcc 12 copy most of the sums to and fro, at half of the speed. */
+INLINE void multiply(__m512i *sum, __m512i x, __m512i w, int wide)
+{
+    if (wide)
+        __asm__("vpdpwssd %2, %1, %0" : "+v"(*sum) : "v"(x), "v"(w));
+    else
+        __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(x), "v"(w));
+}
+
+/* WIDTH outputs of `rows` rows, ROWS at most; inlined, so that the sums stay in registers. */
+INLINE void tile(const Block *block, int64_t first, int rows, int wide)
+{
+    const int32_t *x = block->x + first * block->groups;
+    __m512i sums[ROWS][WIDTH / 16];
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 3
+        for (int c = 0; c < WIDTH / 16; c++)
+            sums[r][c] = _mm512_setzero_si512();
+    for (int64_t g = 0; g < block->groups; g++) {
+        __m512i part[WIDTH / 16];
+#pragma GCC unroll 3
+        for (int c = 0; c < WIDTH / 16; c++)
+            part[c] = _mm512_loadu_si512(block->w + g * WIDTH + 16 * c);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) {
+            const __m512i group = _mm512_set1_epi32(x[r * block->groups + g]);
+#pragma GCC unroll 3
+            for (int c = 0; c < WIDTH / 16; c++)
+                multiply(&sums[r][c], group, part[c], wide);
+        }
+    }
+#pragma GCC unroll 3
+    for (int c = 0; c < WIDTH / 16; c++) {
+        const int64_t left = block->count - 16 * c;
+        const __mmask16 real = left >= 16 ? 0xffff : left > 0 ? (1 << left) - 1 : 0;
+        const __m512i shift = _mm512_loadu_si512(block->shifts + 16 * c);
+        const __m512 unit = _mm512_loadu_ps(block->of_w + 16 * c);
+        const __m512 bias = block->b ? _mm512_maskz_loadu_ps(real, block->b + 16 * c) : _mm512_setzero_ps();
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) {
+            const __m512 sum = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[r][c], shift));
+            const __m512 worth = _mm512_mul_ps(unit, _mm512_set1_ps(block->of_x[first + r]));
+            _mm512_mask_storeu_ps(block->out + (first + r) * block->outputs + 16 * c, real,
+                                  _mm512_fmadd_ps(sum, worth, bias));
+        }
+    }
+}
+
+/* One block of outputs for all rows; it stays in the cache while the rows pass by. */
+INLINE void through(const Block *block, int64_t R, int wide)
+{
+    int64_t r = 0;
+    for (; r + ROWS <= R; r += ROWS)
+        tile(block, r, ROWS, wide);
+    switch (R - r) {
+    case 7: tile(block, r, 7, wide); break;
+    case 6: tile(block, r, 6, wide); break;
+    case 5: tile(block, r, 5, wide); break;
+    case 4: tile(block, r, 4, wide); break;
+    case 3: tile(block, r, 3, wide); break;
+    case 2: tile(block, r, 2, wide); break;
+    case 1: tile(block, r, 1, wide); break;
+    default: break;
+    }
+}
+
+FAST static void through_int8(const Block *block, int64_t R)
+{
+    through(block, R, 0);
+}
+
+FAST static void through_int16(const Block *block, int64_t R)
+{
+    through(block, R, 1);
+}
+
+/* out[r][o] = w[o] . x[r] + b[o]. The rows are rounded into `room`, [R][groups], and `of_x`, [R]. */
+void linear_integers(const float *x, const int32_t *packed, const float *units, const int32_t *shifts, const float *b,
+                     float *out, int32_t *room, float *of_x, int64_t R, int64_t in, int64_t outputs, int64_t wide,
+                     int threads)
+{
+    const int64_t groups = groups_of(in, wide);
+    const int many = R * in * outputs > 1 << 20;
+#pragma omp parallel num_threads(threads) if (many)
+    {
+#pragma omp for schedule(static)
+        for (int64_t r = 0; r < R; r++)
+            of_x[r] = round_row(x + r * in, room + r * groups, in, wide, wide ? 0 : SHIFT);
+#pragma omp for schedule(static)
+        for (int64_t o = 0; o < outputs; o += WIDTH) {
+            const Block block = {room, of_x, packed + o * groups, units + o, shifts + o, b ? b + o : 0, out + o,
+                                 groups, outputs, outputs - o < WIDTH ? outputs - o : WIDTH};
+            if (wide)
+                through_int16(&block, R);
+            else
+                through_int8(&block, R);
+        }
+    }
+}
+#else
+int multiplies_integers(void)
+{
+    return 0;
+}
+#endif

@@ -1,0 +1,21 @@
+/* Of a product that is nearly right, the highest outputs of each row exactly, for screened.py. */
+#include "few_rows.h"
+#include "highest.h"
+
+/* out [R][outputs] is x w^T + b to within slack * units[r] / 2 in row r. What may be among the `count` highest of its
+   row is computed anew. `values` and `places`, [R][count], are room. A comparison with NaN counts as "may be". */
+void refine_highest(const float *x, const float *w, const float *b, const float *units, float *out, float *values,
+                    int64_t *places, int64_t R, int64_t in, int64_t outputs, int64_t count, double slack, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t r = 0; r < R; r++) {
+        float *row = out + r * outputs, tops[PIECES];
+        const float least = reached_by(row, tops, values + r * count, places + r * count, outputs, 0, count) -
+                            (float)slack * units[r];
+        const int64_t size = piece_size(outputs, 0);
+        for (int64_t from = 0, p = 0; from < outputs; from += size, p++)
+            for (int64_t o = from; !(tops[p] < least) && o < from + size && o < outputs; o++)
+                if (!(row[o] < least))
+                    row[o] = dot(x + r * in, w + o * in, in) + (b ? b[o] : 0);
+    }
+}

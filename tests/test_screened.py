@@ -1,0 +1,144 @@
+"""Of a large product, the highest outputs: against the exact one."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from saccade import screened as screened_module
+from saccade.integers import LENGTH, Packed, library_of_integers
+from saccade.precision import FEW_ROWS, highest_outputs, products_in
+from saccade.screened import ScreenedMatrix, screened
+
+
+def needs_loops() -> None:
+    if library_of_integers(torch.empty(1)) is None:
+        pytest.skip("this machine does not multiply whole numbers faster")
+
+
+@pytest.fixture
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_loops()
+    monkeypatch.setattr(screened_module, "SMALLEST", 0)
+
+
+def made(weight: Tensor) -> ScreenedMatrix:
+    matrix = screened(weight)
+    assert matrix is not None
+    return matrix
+
+
+@pytest.mark.parametrize("sizes", [(1, 3, 1), (2, 64, 48), (5, 17, 49), (8, 33, 97), (19, 70, 211)])
+def test_wide_products_are_those_of_whole_numbers(sizes: tuple[int, int, int]) -> None:
+    """Each number by itself, in Python's whole numbers, which have no end."""
+    needs_loops()
+    rows, inputs, outputs = sizes
+    torch.manual_seed(rows)
+    x, weight, bias = torch.randn(rows, inputs), torch.randn(outputs, inputs), torch.randn(outputs)
+    x[0] = 0
+    x[0, -1] = -2.0  # one number has all of the length
+    weight[0] = x[-1]  # the largest sum that there can be
+    library = library_of_integers(weight)
+    assert library is not None
+    found, units = Packed(weight, library, bits=16).multiply(x, bias)
+
+    def whole(row: Tensor) -> tuple[list[int], list[bool], float]:
+        """The numbers, which of them float32 may round the other way, and the unit."""
+        length = float(row.double().norm())
+        scaled = [number * LENGTH / length for number in row.double().tolist()]
+        return [round(number) for number in scaled], [abs(a % 1 - 0.5) < 0.01 for a in scaled], length / LENGTH
+
+    for r, row in enumerate(x):
+        numbers, open_, unit = whole(row)
+        assert float(units[r]) == pytest.approx(unit, rel=1e-5)
+        for o, output in enumerate(weight):
+            others, other_open, other_unit = whole(output)
+            wanted = sum(a * b for a, b in zip(numbers, others, strict=True))
+            either_way = sum(abs(b) for b, is_open in zip(others, open_, strict=True) if is_open)
+            either_way += sum(abs(a) + 1 for a, is_open in zip(numbers, other_open, strict=True) if is_open)
+            units_found = (float(found[r, o]) - float(bias[o])) / (unit * other_unit)
+            assert units_found == pytest.approx(wanted, abs=either_way + 100 + 1e-5 * abs(wanted))
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("with_bias", [True, False])
+@pytest.mark.parametrize("count", [1, 4, 13, 1000, 5000])
+def test_the_highest_are_those_of_the_exact_product(count: int, with_bias: bool) -> None:  # noqa: FBT001
+    torch.manual_seed(count)
+    weight, x = torch.randn(1009, 67) * torch.rand(1009, 1), torch.randn(23, 67)
+    bias = torch.randn(1009) if with_bias else None
+    exact = x.double() @ weight.double().t() + (0 if bias is None else bias.double())
+    found = made(weight).highest(x, bias, count)
+    values, places = found.topk(min(count, 1009))
+    torch.testing.assert_close(values.double(), exact.gather(1, places), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(values.double(), exact.topk(min(count, 1009)).values, atol=1e-5, rtol=1e-5)
+    lengths = x.norm(dim=1)[:, None] * weight.norm(dim=1)
+    assert bool(((found - exact).abs() <= lengths * (67**0.5 / LENGTH) * 1.01 + 1e-6).all()), (
+        "the bound of the docstring"
+    )
+    assert count >= 1000 or not torch.allclose(found.double(), exact, atol=1e-6), "something is to be screened here"
+
+
+@pytest.mark.usefixtures("any_size")
+def test_outputs_that_rounding_cannot_tell_apart() -> None:
+    """All outputs nearly the same: 16 bits see no difference, and one is the highest."""
+    torch.manual_seed(1)
+    weight = torch.randn(1, 64).repeat(600, 1)
+    x = weight[:1].clone()
+    weight[431] *= 1 + 3e-6
+    rough, _ = made(weight)._packed.multiply(x, None)
+    assert rough.unique().numel() < 4
+    assert int(made(weight).highest(x, None, 1).argmax()) == 431
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, 1e30])
+def test_numbers_that_cannot_be_rounded_are_not(bad: float) -> None:
+    torch.manual_seed(2)
+    weight, x = torch.randn(300, 9), torch.randn(3, 9)
+    whole = x @ weight.t()
+    x[1, 4] = bad
+    found = made(weight).highest(x, None, 2)
+    torch.testing.assert_close(found[1], weight @ x[1], equal_nan=True)
+    torch.testing.assert_close(found[::2].topk(2).values, whole[::2].topk(2).values)
+    weight[7, 3] = bad
+    found, exact = made(weight).highest(x, None, 2), x @ weight.t()
+    torch.testing.assert_close(found[::2].topk(2), exact[::2].topk(2), equal_nan=True)
+
+
+@pytest.mark.usefixtures("any_size")
+def test_a_row_does_not_know_its_neighbours() -> None:
+    torch.manual_seed(3)
+    x, matrix = torch.randn(23, 30), made(torch.randn(500, 30))
+    together = matrix.highest(x, None, 5)
+    for place, row in enumerate(x):
+        assert matrix.highest(row[None], None, 5)[0].equal(together[place])
+
+
+def test_when_it_is_worth_it() -> None:
+    """Large weights, rows enough, no gradient, float32, and only within the block."""
+    needs_loops()
+    weight, small = torch.randn(2000, 300), torch.randn(20, 30)
+    many, few = torch.randn(FEW_ROWS + 1, 300), torch.randn(FEW_ROWS, 300)
+
+    def screens(x: Tensor, by: Tensor = weight) -> bool:
+        return highest_outputs(x, by, None, count=3) is not None
+
+    with torch.no_grad():
+        assert not screens(many)
+        with products_in("float32"):
+            assert not screens(few)
+            assert screens(few[:1]), "that is one more than few"
+            assert not screens(many[:, :30], small)
+            with torch.enable_grad():
+                assert not screens(many)
+            with products_in("int8"):
+                assert not screens(many)
+        with products_in("float32"):
+            assert not screens(few), "the weight may have changed since the last block"
+            assert screens(many)
+        assert not screens(many.double(), weight.double())
+
+
+def test_without_loops_there_is_nothing_to_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screened_module, "library_of_integers", lambda weight: None)
+    assert screened(torch.randn(2000, 300)) is None
