@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention._kernels.additive import additive_scores, exponential, exponential_keys
 from saccade.attention.scores.score import Score
-from saccade.bfloat16 import Linear
 from saccade.precision import linear
 
 
@@ -29,7 +28,7 @@ class Additive(Score):
         for name, size in (("query_dim", query_dim), ("key_dim", key_dim), ("dim", dim)):
             expect_count(name, size)
         self.query_projection = nn.Linear(query_dim, dim, bias=False)
-        self.key_projection = Linear(key_dim, dim, bias=False)
+        self.key_projection = nn.Linear(key_dim, dim, bias=False)
         self.v = nn.Parameter(torch.empty(dim))
         nn.init.uniform_(self.v, -1 / math.sqrt(dim), 1 / math.sqrt(dim))
 
@@ -43,7 +42,7 @@ class Additive(Score):
     def projected_keys(self, key: Tensor) -> Tensor:
         """`U k` alone, for scores that add a term of their own to it: `[B, S, Dk]` -> `[B, S, D]`."""
         expect_last_dim("key", key, self.key_projection.in_features)
-        return self.key_projection(key)
+        return linear(key, self.key_projection.weight)
 
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return additive_scores(queries, keys, self.v)
