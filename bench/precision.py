@@ -1,0 +1,80 @@
+"""What the ways to multiply cost a trained translator, and gain.
+
+    python -m bench.precision --model RUN/model --source FILE
+
+Three ways take turns: `exact`, every product in float32; `float32`, as it is by default, with an output layer whose
+likeliest words are proposed by 16-bit numbers (`saccade/screened.py`); and `int8`. One JSON line a beam: how many
+translations are the same text as the exact one's, by how much the scores of these differ, and how many times as fast as
+the exact one each is (the median of turns).
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import saccade
+from saccade import screened
+from saccade.files import read_lines
+from saccade.models import Translation, Translator
+
+WAYS = ("exact", "float32", "int8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What the ways to multiply cost a translator, and gain.")
+    parser.add_argument("--model", type=Path, required=True, help="a translator's folder")
+    parser.add_argument("--source", type=Path, required=True, help="sentences, one a line")
+    parser.add_argument("--beams", type=int, nargs="+", default=[1, 5], help="how wide to search (1 5)")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    chosen = parser.parse_args()
+    torch.set_num_threads(chosen.threads)
+    translator = saccade.load(chosen.model)
+    if not isinstance(translator, Translator):
+        sys.exit(f"{chosen.model}: not a translator")
+    sentences = read_lines(chosen.source)
+    for beam in chosen.beams:
+        print(json.dumps({"beam": beam, **compare(translator, sentences, beam, turns=chosen.turns)}), flush=True)
+
+
+def compare(translator: Translator, sentences: list[str], beam: int, *, turns: int) -> dict[str, Any]:
+    found: dict[str, list[Translation]] = {}
+    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
+    for _ in range(turns):
+        for way in WAYS:
+            began = time.perf_counter()
+            found[way] = translate(translator, sentences, beam, way)
+            seconds[way].append(time.perf_counter() - began)
+    results: dict[str, Any] = {"sentences": len(sentences)}
+    for way in WAYS[1:]:
+        pairs = zip(found["exact"], found[way], strict=True)
+        differences = [abs(one.score - other.score) for one, other in pairs if one.text == other.text]
+        ratios = [exact / other for exact, other in zip(seconds["exact"], seconds[way], strict=True)]
+        results[way] = {
+            "same_text": len(differences),
+            "mean_score_difference": statistics.fmean(differences),
+            "largest_score_difference": max(differences),
+            "times_as_fast": round(statistics.median(ratios), 2),
+        }
+    return results
+
+
+def translate(translator: Translator, sentences: list[str], beam: int, way: str) -> list[Translation]:
+    if way != "exact":
+        return translator.translate(sentences, beam=beam, precision=way)
+    usual = screened.SMALLEST
+    screened.SMALLEST = sys.maxsize  # no weight is so large
+    try:
+        return translator.translate(sentences, beam=beam)
+    finally:
+        screened.SMALLEST = usual
+
+
+if __name__ == "__main__":
+    main()
