@@ -10,7 +10,7 @@ from torch import Tensor
 
 from saccade.native import call, library_for
 
-_SOURCE = Path(__file__).with_name("best.c")
+SOURCE = Path(__file__).with_name("best.c")
 
 
 def best_tokens(logits: Tensor, count: int, *, first: int) -> tuple[Tensor, Tensor]:
@@ -18,7 +18,7 @@ def best_tokens(logits: Tensor, count: int, *, first: int) -> tuple[Tensor, Tens
 
     At most `V - first` can be asked for. The best come first.
     """
-    library = library_for(logits, _SOURCE) if logits.dtype == torch.float32 else None
+    library = library_for(logits, SOURCE) if logits.dtype == torch.float32 else None
     if library is None:
         return plain_best_tokens(logits, count, first=first)
     values = logits.new_empty(len(logits), count)
