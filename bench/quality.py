@@ -34,7 +34,7 @@ TOKENS, RATE, WARMUP = 2048, 3e-3, 500
 def main() -> None:
     parser = argparse.ArgumentParser(description="Quality at equal time, beside JoeyNMT.")
     parser.add_argument("--data", type=Path, default=ROOT / "data" / "multi30k", help="as `saccade data get` leaves it")
-    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--minutes", type=float, default=30, help="how long both train (30)")
     chosen = parser.parse_args()
     data = chosen.data.resolve()
     with tempfile.TemporaryDirectory() as name:

@@ -117,8 +117,8 @@ def main(description: str, cases: Sequence[Case]) -> None:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"all, or some of: {', '.join(c.name for c in cases)}")
     parser.add_argument("--data", type=Path, default=ROOT / "data" / "multi30k", help="as `saccade data get` leaves it")
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=5, help="of each side, after one to warm up (5)")
+    parser.add_argument("--threads", type=int, default=2, help="of each side (2)")
     chosen = parser.parse_args()
     unknown = set(chosen.cases) - {case.name for case in cases}
     if unknown:

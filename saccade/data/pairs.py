@@ -47,8 +47,9 @@ def read_table(path: Path, *, source: str = "source", target: str = "target") ->
     if lines and missing:
         raise InputError(
             f"{path}, line 1: no column {' and no column '.join(missing)}, but {', '.join(header)[:200]!r};"
-            " the first line of a TSV names its columns: set data.source_column and data.target_column to two of them,"
-            " or data.train.source and data.train.target for two line-aligned files"
+            " the first line of a TSV names its columns: choose two of them (data.source_column and"
+            " data.target_column in training, --source-column and --target-column elsewhere),"
+            " or take two line-aligned files"
         )
     pairs: list[Pair] = []
     for number, line in enumerate(lines[1:], start=2):
@@ -70,7 +71,8 @@ def _pair_of_json(line: str, where: str, source: str, target: str) -> Pair:
         if not isinstance(record.get(name), str):
             raise InputError(
                 f"{where}: found no text under {name!r}, but {', '.join(map(str, record))[:200]};"
-                " set data.source_column and data.target_column to two of these"
+                " choose two of these (data.source_column and data.target_column in training, --source-column and"
+                " --target-column elsewhere)"
             )
     return Pair(record[source], record[target])
 

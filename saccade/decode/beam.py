@@ -9,10 +9,12 @@ from typing import TypeVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from saccade.data import END, START
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
 from saccade.decode.trace import UNTRACED, Trace
+from saccade.errors import InputError
 from saccade.nets import Encoded, Searchable, spread
 
 StateT = TypeVar("StateT")
@@ -67,8 +69,8 @@ def beam_search(
     while under_way:
         step = decoder.step(tokens, state, need_weights=coverage is not None, best=rules.looked_at(place, 2 * beam))
         log_probs, next_tokens = rules.best(step.logits, place, 2 * beam)  # [N * K, C], more cannot be of use
-        if coverage is not None and step.weights is not None:
-            coverage = coverage + step.weights.mean((1, 2))
+        if coverage is not None:
+            coverage = coverage + _looked_at(step.weights)
         place += 1
 
         # the book is kept in numpy: for numbers as few as these, calling torch costs several times as much
@@ -110,6 +112,15 @@ def beam_search(
             if some_leave:  # these are the same for all rows of a sentence
                 rules, real = rules.select(rows), real[rows]
     return [sorted(found, key=lambda hypothesis: -hypothesis.score)[:best] for found in ended]
+
+
+def _looked_at(weights: Tensor | None) -> Tensor:
+    """What each row looked at in a step, the mean of layers and heads: `[N * K, L, H, S]` -> `[N * K, S]`."""
+    if weights is None:
+        raise InputError(
+            "coverage penalty: found one, but this model has no attention to cover anything with; set it to 0"
+        )
+    return weights.mean((1, 2))
 
 
 class _Past:

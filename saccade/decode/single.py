@@ -60,17 +60,24 @@ def sample(
 
 
 def draw(log_probs: Tensor, chances: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
-    """One token for each row `[R, V]`, where the numbers `chances` `[R]` in [0, 1) fall."""
-    probabilities, order = (log_probs / temperature).softmax(-1).sort(stable=True, descending=True)
-    before = probabilities.cumsum(-1) - probabilities  # what the likelier ones have together
-    kept = before < top_p
-    kept[:, 0] = True
-    if top_k is not None:
-        kept[:, top_k:] = False
-    sums = (probabilities * kept).cumsum(-1)
-    rank = torch.searchsorted(sums, (chances[:, None] * sums[:, -1:]).to(sums), right=True)
-    last = kept.sum(-1, keepdim=True) - 1  # rounding may carry a chance near 1 past the end
-    return order.gather(-1, torch.minimum(rank, last)).squeeze(-1)
+    """One token for each row `[R, V]`, where the numbers `chances` `[R]` in [0, 1) fall.
+
+    Tokens lie side by side in the order of the vocabulary, not of their probability: which of two that are nearly as
+    likely comes first would hang on the last digit, and so on the neighbours in a batch.
+    """
+    probabilities = (log_probs / temperature).softmax(-1)
+    if top_k is not None or top_p < 1:
+        likeliest, order = probabilities.sort(stable=True, descending=True)
+        kept = likeliest.cumsum(-1) - likeliest < top_p  # what the likelier ones have together
+        kept[:, 0] = True
+        if top_k is not None:
+            kept[:, top_k:] = False
+        probabilities = probabilities * torch.zeros_like(kept).scatter(-1, order, kept)
+    sums = probabilities.double().cumsum(-1)
+    total = sums[:, -1:]
+    found = torch.searchsorted(sums, chances[:, None] * total, right=True)
+    last = (sums < total).sum(-1, keepdim=True)  # rounding may carry a chance near 1 past the end
+    return torch.minimum(found, last).squeeze(-1)
 
 
 @torch.inference_mode()

@@ -31,6 +31,9 @@ class Search:
     precision: Precision = "float32"  # of products; int8 is faster where the processor knows it
 
     def __post_init__(self) -> None:
+        for name in ("beam", "nbest", "top_k", "seed"):
+            value = getattr(self, name)
+            expect(name, value, isinstance(value, int) or (name == "top_k" and value is None), "a whole number")
         expect("beam", self.beam, 1 <= self.beam <= 1000, "1 to 1000")
         expect("nbest", self.nbest, self.nbest >= 1, "at least 1")
         if not self.sampling:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from saccade.data import (
     END,
+    UNKNOWN,
     Tokens,
     Vocabularies,
     load_vocabularies,
@@ -99,12 +100,17 @@ class Translator:
         expect("batch", batch, batch >= 1, "at least 1")
         if isinstance(sentences, str):
             raise InputError("sentences: found one text, wanted a list of them; write [text]")
+        if isinstance(prefixes, str):
+            raise InputError("prefixes: found one text, wanted a list of them, one for each sentence; write [text]")
         if not all(isinstance(text, str) for text in (*sentences, *(prefixes or ()))):
             raise InputError("sentences: found something that is not text among them, wanted a list of texts")
         if prefixes is not None and len(prefixes) != len(sentences):
             raise InputError(f"prefixes: found {len(prefixes)}, wanted {len(sentences)}, one for each sentence")
         sources = [self.read(text, f"sentence {number}") for number, text in enumerate(sentences, start=1)]
-        starts = [self._prefix(text) for text in (prefixes or [""] * len(sentences))]
+        starts = [
+            self._prefix(text, f"prefix {number}")
+            for number, text in enumerate(prefixes or [""] * len(sentences), start=1)
+        ]
         results: list[Translation] = [Translation("", 0.0, source.words, [source.words[-1]]) for source in sources]
         # sentences of similar length go together; an empty one stays empty
         order = sorted((len(source.ids), place) for place, source in enumerate(sources) if len(source.ids) > 1)
@@ -181,8 +187,12 @@ class Translator:
             )
         return tokens
 
-    def _prefix(self, text: str) -> list[int]:
-        return [number for number in self.vocabularies.target.encode(text).ids if number != END]
+    def _prefix(self, text: str, where: str) -> list[int]:
+        """The tokens of what a translation has to begin with; what the vocabulary does not know is refused."""
+        ids = [number for number in self.vocabularies.target.encode(text).ids if number != END]
+        if UNKNOWN in ids:
+            raise InputError(f"{where}: {text!r} has signs that this model cannot write; leave them out")
+        return ids
 
     def _search(
         self,

@@ -8,6 +8,7 @@ import torch
 
 from saccade.data import END, START
 from saccade.decode import Hypothesis, beam_search, coverage_penalty, draw, greedy_search, length_penalty, sample
+from saccade.errors import InputError
 from saccade.models import TranslationNet
 from saccade.nets import Encoded
 from tests.nets.makers import SETTINGS, TARGET_SIZE, small_batch, small_net
@@ -162,6 +163,32 @@ def test_draws_follow_the_distribution() -> None:
     for top_p, wanted in ((0.5, [1.0, 0, 0, 0]), (0.51, [0.625, 0, 0, 0.375]), (0.81, [0.5, 0.2, 0, 0.3])):
         shares = draw(log_probs, chances, temperature=1.0, top_k=None, top_p=top_p).bincount(minlength=4) / 20_000
         torch.testing.assert_close(shares, torch.tensor(wanted), atol=1e-3, rtol=0.0)
+
+
+def test_a_draw_does_not_hang_on_the_last_digit() -> None:
+    """All but equally likely: rounding, which the neighbours in a batch decide, puts them in another order."""
+    torch.manual_seed(0)
+    equal, chances = torch.full((500, 40), 1 / 40), torch.rand(500, dtype=torch.float64)
+    for options in ({}, {"top_k": 60}, {"top_p": 0.99999}):
+        drawn = [
+            draw((equal + noise).log(), chances, **{"temperature": 1.0, "top_k": None, "top_p": 1.0, **options})
+            for noise in (0, torch.randn(500, 40) * 1e-8, torch.randn(500, 40) * 1e-8)
+        ]
+        assert drawn[0].equal(drawn[1])
+        assert drawn[0].equal(drawn[2])
+
+
+def test_chances_at_the_ends_fall_on_what_can_be_drawn() -> None:
+    log_probs = torch.tensor([[-torch.inf, -1.0, -torch.inf, -2.0, -torch.inf]]).expand(2, 5)
+    chances = torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64)
+    assert draw(log_probs, chances, temperature=1.0, top_k=None, top_p=1.0).tolist() == [1, 3]
+    assert draw(log_probs, chances, temperature=1.0, top_k=1, top_p=1.0).tolist() == [1, 1]
+
+
+def test_what_looks_at_nothing_covers_nothing() -> None:
+    net = small_net("rnn none")
+    with pytest.raises(InputError, match="coverage penalty: found one, but this model has no attention"):
+        beam_search(net.decoder, encode(net), beam=2, limits=[6] * 5, beta=0.5)
 
 
 @every_decoder
