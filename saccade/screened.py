@@ -40,6 +40,7 @@ class ScreenedMatrix:
     def highest(self, x: Tensor, bias: Tensor | None, count: int) -> Tensor:
         """The product x Wᵀ + b, in which the `count` highest of each row are the right ones, and exact."""
         rows, outputs, count = x.contiguous(), len(self.weight), min(count, len(self.weight))
+        bias = None if bias is None else bias.contiguous()
         out, units = self._packed.multiply(rows, bias)
         values, places = rows.new_empty(len(rows), count), torch.empty(len(rows), count, dtype=torch.long)
         call(

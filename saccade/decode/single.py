@@ -110,7 +110,8 @@ def _follow(
             written[row].append(token)
         place += 1
         state = step.state
-        going = (tokens != END).nonzero().squeeze(1)
+        # at its limit a row is forced to end; one whose logits are no numbers does not, and would go on for ever
+        going = ((tokens != END) & (rules.limits > place)).nonzero().squeeze(1)
         if len(going) < len(rows):
             rows, tokens, rules = rows[going], tokens[going], rules.select(going)
             state = decoder.reorder(state, going) if len(going) else state

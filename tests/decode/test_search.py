@@ -148,6 +148,8 @@ def test_a_net_that_gives_no_numbers_does_not_hang() -> None:
     encoded = encode(net)
     assert beam_search(net.decoder, encoded, beam=3, limits=[6] * 5) == [[], [], [], [], []]
     assert all(len(found.ids) <= 6 for found in greedy_search(net.decoder, encoded, limits=[6] * 5))
+    drawn = sample(net.decoder, encoded, limits=[6] * 5, chances=torch.rand(5, 6, dtype=torch.float64))
+    assert all(len(found.ids) <= 6 for found in drawn)
 
 
 def test_draws_follow_the_distribution() -> None:
