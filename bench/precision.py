@@ -20,6 +20,7 @@ import torch
 
 import saccade
 from saccade import screened
+from saccade.errors import InputError
 from saccade.files import read_lines
 from saccade.models import Translation, Translator
 
@@ -35,12 +36,16 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="(2)")
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
-    translator = saccade.load(chosen.model)
-    if not isinstance(translator, Translator):
-        sys.exit(f"{chosen.model}: not a translator")
-    sentences = read_lines(chosen.source)
-    for beam in chosen.beams:
-        print(json.dumps({"beam": beam, **compare(translator, sentences, beam, turns=chosen.turns)}), flush=True)
+    try:
+        translator, sentences = saccade.load(chosen.model), read_lines(chosen.source)
+        if not isinstance(translator, Translator):
+            parser.error(f"{chosen.model}: not a translator")
+        if not any(sentences):
+            parser.error(f"{chosen.source}: no sentences in it")
+        for beam in chosen.beams:
+            print(json.dumps({"beam": beam, **compare(translator, sentences, beam, turns=chosen.turns)}), flush=True)
+    except InputError as error:
+        parser.error(str(error))
 
 
 def compare(translator: Translator, sentences: list[str], beam: int, *, turns: int) -> dict[str, Any]:
@@ -58,8 +63,8 @@ def compare(translator: Translator, sentences: list[str], beam: int, *, turns: i
         ratios = [exact / other for exact, other in zip(seconds["exact"], seconds[way], strict=True)]
         results[way] = {
             "same_text": len(differences),
-            "mean_score_difference": statistics.fmean(differences),
-            "largest_score_difference": max(differences),
+            "mean_score_difference": statistics.fmean(differences) if differences else None,
+            "largest_score_difference": max(differences, default=None),
             "times_as_fast": round(statistics.median(ratios), 2),
         }
     return results

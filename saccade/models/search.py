@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -33,7 +34,7 @@ class Search:
     def __post_init__(self) -> None:
         for name in ("beam", "nbest", "top_k", "seed"):
             value = getattr(self, name)
-            expect(name, value, isinstance(value, int) or (name == "top_k" and value is None), "a whole number")
+            expect(name, value, isinstance(value, Integral) or (name == "top_k" and value is None), "a whole number")
         expect("beam", self.beam, 1 <= self.beam <= 1000, "1 to 1000")
         expect("nbest", self.nbest, self.nbest >= 1, "at least 1")
         if not self.sampling:
