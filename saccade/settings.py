@@ -4,13 +4,18 @@ import difflib
 import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from saccade.errors import InputError
-from saccade.files import read_file
+from saccade.files import read_own
+
+# Far more than any recipe has, and little enough to be read in no time.
+MOST_BYTES = 1 << 20
+_MOST_DEPTH, _MOST_VALUES = 20, 50_000
 
 
 class Settings(BaseModel):
@@ -20,6 +25,9 @@ class Settings(BaseModel):
 
 
 Kind = TypeVar("Kind", bound=Settings)
+
+_IS_PATH = object()
+DataPath = Annotated[str, _IS_PATH]  # where something lies that is learnt from; `located` finds it elsewhere, too
 
 
 def one_of(names: Sequence[str]) -> AfterValidator:
@@ -113,10 +121,13 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's way
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
-        names = [key.value for key, _ in node.value]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise yaml.constructor.ConstructorError(None, None, f"{twice} is set twice", node.start_mark)
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "wanted a name before the colon", key.start_mark)
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"{key.value} is set twice", node.start_mark)
+            seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -130,24 +141,60 @@ for _tag, _pattern, _first in (
 
 
 def parse_yaml(text: str, *, where: str) -> Any:
-    """What a YAML text says; a mistake in it is an `InputError` with its line."""
+    """What a YAML text says; a mistake in it is an `InputError` with its line. What strangers wrote may be parsed."""
+    if len(text) > MOST_BYTES:
+        raise InputError(f"{where}: {len(text):,} characters, wanted at most {MOST_BYTES:,}; these are no settings")
     try:
+        _expect_plain(text)
         return yaml.load(text, _Loader)  # noqa: S506 - it is a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark else ""
         raise InputError(f"{where}{line}: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"{where}: cannot be read as YAML: {' '.join(str(error).split())}") from None
 
 
+def _expect_plain(text: str) -> None:
+    """Raise unless it is values, lists and names of a bounded number and depth, without tags.
+
+    The parser's events are counted before anything is made of them; an alias counts as all that it stands for.
+    """
+    total, began = 0, []  # values so far, and how many there were, with which anchor, as each open list began
+    sizes: dict[str, int] = {}  # of what an anchor names
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = began.pop()
+            sizes |= {} if anchor is None else {anchor: total - before}
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:
+                raise yaml.MarkedYAMLError(problem=f"nothing is called *{event.anchor}", problem_mark=event.start_mark)
+            total += sizes[event.anchor]
+        elif isinstance(event, yaml.NodeEvent):
+            if event.tag is not None:  # pyright: ignore[reportAttributeAccessIssue] - scalars and lists have one
+                raise yaml.MarkedYAMLError(problem="tags (!) mean nothing here", problem_mark=event.start_mark)
+            total += 1
+            if isinstance(event, yaml.CollectionStartEvent):
+                began.append((event.anchor, total - 1))
+            elif isinstance(event, yaml.ScalarEvent):
+                event.value.encode()  # half a character, as "\uD800" is, is no text
+                sizes |= {} if event.anchor is None else {event.anchor: 1}
+        if len(began) > _MOST_DEPTH or total > _MOST_VALUES:
+            wanted = f"at most {_MOST_VALUES:,} values, {_MOST_DEPTH} deep"
+            raise yaml.MarkedYAMLError(problem=f"too much: wanted {wanted}", problem_mark=event.start_mark)
+
+
 def read_yaml(path: Path) -> Any:
-    """What a YAML file says."""
+    """What a YAML file of a model or a run says."""
+    return parse_yaml(decode_text(read_own(path, most=MOST_BYTES), str(path)), where=str(path))
+
+
+def decode_text(content: bytes, name: str) -> str:
+    """The text of a file called `name`."""
     try:
-        text = read_file(path).decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; convert the file, for example with iconv") from None
-    return parse_yaml(text, where=str(path))
+        raise InputError(f"{name}: not UTF-8; convert the file, for example with iconv") from None
 
 
 def write_yaml(settings: Settings) -> str:
@@ -209,3 +256,32 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     for name, value in values.items():
         flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
     return flat
+
+
+def path_settings(settings: Settings, prefix: str = "") -> dict[str, str]:
+    """Every setting that says where something lies, by its `path.to.key`."""
+    found: dict[str, str] = {}
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, Settings):
+            found |= path_settings(value, f"{prefix}{name}.")
+        elif isinstance(value, str) and _is_path(field):
+            found[prefix + name] = value
+    return found
+
+
+def _is_path(field: FieldInfo) -> bool:
+    inner = (getattr(part, "__metadata__", ()) for part in get_args(field.annotation))
+    return any(_IS_PATH in metadata for metadata in (field.metadata, *inner))
+
+
+def located(settings: Kind, folders: Sequence[Path]) -> Kind:
+    """The same settings with each path as it leads from the first of the folders where something lies at its end."""
+    changes: dict[str, Any] = {}
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, Settings):
+            changes[name] = located(value, folders)
+        elif isinstance(value, str) and _is_path(field):
+            changes[name] = next((str(folder / value) for folder in folders if (folder / value).exists()), value)
+    return settings.model_copy(update=changes)

@@ -23,7 +23,7 @@ from saccade.models.classifier import (
     CnnSettings,
     GlimpseSettings,
 )
-from saccade.models.folder import CONFIG, expect_model
+from saccade.models.folder import CONFIG, MODEL, RUN, expect_whole, model_folder
 from saccade.models.line_reader import LineReader, LineReaderSettings, LineSettings, ReadLine
 from saccade.models.memory_machine import (
     BaselineSettings,
@@ -47,8 +47,9 @@ from saccade.models.search import Search, TreeNode
 from saccade.models.seeing import features_of, scaled
 from saccade.models.settings import RnnSettings, TransformerSettings, TranslatorSettings, expect_joint_if_tied
 from saccade.models.story_answerer import Answer, Answerer, AnswererSettings, MemorySettings, recall_stories
+from saccade.models.translation import Translation
 from saccade.models.translation_net import TranslationNet, make_net, translation_loss
-from saccade.models.translator import Translation, Translator
+from saccade.models.translator import OVERLONG, Overlong, Translator
 from saccade.settings import read_yaml
 
 Model = Translator | Captioner | Classifier | LineReader | Pointer | Answerer | MemoryMachine
@@ -78,14 +79,15 @@ USES = {
 
 
 def load(folder: str | Path) -> Model:
-    """The model of a folder, whatever it does."""
-    expect_model(Path(folder))
-    config = Path(folder) / CONFIG
+    """The model of a folder, whatever it does; of a run's folder, the best that it has so far."""
+    found = model_folder(Path(folder))
+    config = found / CONFIG
+    expect_whole(found)
     values = read_yaml(config)
     task = values.get("task", "translation") if isinstance(values, dict) else "translation"
-    if task not in _TASKS:
+    if not isinstance(task, str) or task not in _TASKS:
         raise InputError(f"{config}: task: found {task!r}, wanted one of {', '.join(_TASKS)}")
-    return _TASKS[task].load(Path(folder))
+    return _TASKS[task].load(found)
 
 
 def load_as(kind: type[ModelT], folder: str | Path) -> ModelT:
@@ -98,6 +100,9 @@ def load_as(kind: type[ModelT], folder: str | Path) -> ModelT:
 
 
 __all__ = [
+    "MODEL",
+    "OVERLONG",
+    "RUN",
     "USES",
     "Answer",
     "Answerer",
@@ -126,6 +131,7 @@ __all__ = [
     "MemorySettings",
     "Model",
     "NtmSettings",
+    "Overlong",
     "Pointed",
     "Pointer",
     "PointerLstmSettings",

@@ -14,15 +14,17 @@ from saccade.data import START, Pixels, Tokens, Vocabulary, load_vocabulary, mer
 from saccade.data import vocabulary_path as path_of_vocabulary
 from saccade.decode import Hypothesis
 from saccade.errors import InputError
+from saccade.files import make_folder
 from saccade.heap import keep_heap
 from saccade.models.caption_net import CaptionNet, make_caption_net
 from saccade.models.caption_settings import CaptionerSettings, PretrainedEye
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import read_settings, read_weights, tensors_of, write_model, write_tensors
+from saccade.models.folder import load_model, read_settings, tensors_of, write_model
 from saccade.models.pretrained import load_eye
 from saccade.models.search import Search, expect, find, read_search
 from saccade.models.seeing import features_of, scaled
 from saccade.nets import Eye
+from saccade.tensors import write_tensors
 
 EYE = "eye.safetensors"
 ImageSource = Path | str | bytes
@@ -69,17 +71,19 @@ class Captioner:
         keep_heap()
         settings = read_settings(CaptionerSettings, folder)
         vocabulary = load_vocabulary(settings.vocabulary, folder)
-        net = make_caption_net(settings, size=len(vocabulary))
-        read_weights(net, folder)
+        net = load_model(lambda: cls.make(settings, vocabulary), folder).net
         eye = load_eye(folder / EYE) if isinstance(settings.eye, PretrainedEye) else None
         return cls(net, vocabulary, settings, eye)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder, its eye with it; the weights last, so that a folder that has them is whole."""
-        self.vocabulary.save(path_of_vocabulary(self.settings.vocabulary, folder))
+        make_folder(folder)
+        files = [path_of_vocabulary(self.settings.vocabulary, folder)]
+        self.vocabulary.save(files[0])
         if isinstance(self.settings.eye, PretrainedEye):
+            files.append(folder / EYE)
             write_tensors(folder / EYE, tensors_of(self.eye))
-        write_model(folder, self.settings, self.net)
+        write_model(folder, self.settings, self.net, files=files)
 
     @property
     def eye(self) -> Eye:

@@ -13,10 +13,11 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from saccade.data import Pixels, read_image
+from saccade.data.images import Background, turned_to
 from saccade.errors import InputError
 from saccade.models.captioner import ImageSource
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import read_settings, read_weights, write_model
+from saccade.models.folder import load_model, read_settings, write_model
 from saccade.models.search import expect
 from saccade.models.seeing import scaled
 from saccade.models.settings import BlockSettings, Share, Size
@@ -52,6 +53,7 @@ class ClassifierSettings(Settings):
     task: Literal["classification"] = "classification"
     model: ClassModel
     classes: Annotated[list[str], Field(min_length=2)]
+    background: Background | None = None  # of all images that were learnt from, if they are grey and have one
 
 
 class CnnNet(nn.Module):
@@ -126,9 +128,7 @@ class Classifier:
     def load(cls, folder: Path) -> "Classifier":
         """The classifier of a model's folder."""
         settings = read_settings(ClassifierSettings, folder)
-        classifier = cls.make(settings)
-        read_weights(classifier.net, folder)
-        return classifier
+        return load_model(lambda: cls.make(settings), folder)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
@@ -159,10 +159,14 @@ class Classifier:
         source = image if isinstance(image, bytes) else Path(image)
         return read_image(source, side=self.settings.model.image_side, name=name if isinstance(image, bytes) else None)
 
+    def turned(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Images `[N, H, W, 3]`, on the background that the net knows: black for white where it is the other one."""
+        return turned_to(self.settings.background, pixels)
+
     def classify_pixels(self, pixels: Sequence[Pixels]) -> list[Classified]:
         """The same for images as `read` gives them."""
         with evaluating(self.net):
-            logits, places = self.net(scaled(pixels))
+            logits, places = self.net(scaled(self.turned(np.stack(pixels))))
             shares = torch.softmax(logits, dim=-1)
         results: list[Classified] = []
         for row in range(len(pixels)):

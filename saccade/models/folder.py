@@ -1,18 +1,29 @@
-"""The folder that a model is: config.yaml, model.safetensors, the vocabulary's own files. No pickle."""
+"""The folder that a model is: config.yaml, model.safetensors, the vocabulary's own files. No pickle.
 
+The weights' file has the checksums of all files, its own among them. It is written last, so that a folder whose files
+fit together is whole, and the weights of a training change in one step from those of one validation to the next.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-import safetensors.torch
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from saccade.errors import InputError
-from saccade.files import read_file, write_file
+from saccade.files import make_folder, read_own, write_file
 from saccade.settings import Settings, check_settings, read_yaml, write_yaml
+from saccade.tensors import Header, expect_tensors, read_header, read_tensors, write_tensors
 
 CONFIG, WEIGHTS = "config.yaml", "model.safetensors"
+RUN, MODEL = "run.json", "model"  # what a run's folder is known by, and the folder in it that its model is
+VERSION = "1"  # of the folder's format
+
+_REMEDY = "copy the model's folder again"
+_MOST_BYTES = 1 << 30  # of a vocabulary, or of a pretrained net
 
 S = TypeVar("S", bound=Settings)
 
@@ -28,66 +39,103 @@ def tensors_of(net: nn.Module) -> dict[str, Tensor]:
     return tensors
 
 
-def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file, whole or not at all."""
-    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
-    write_file(path, safetensors.torch.save(contiguous, metadata))
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file."""
-    content = read_file(path)
-    try:
-        return safetensors.torch.load(content)
-    except (SafetensorError, ValueError) as error:
-        raise InputError(f"{path}: damaged ({error}); copy the model's folder again") from None
-
-
 def fill(net: nn.Module, tensors: dict[str, Tensor], *, where: str) -> None:
-    """Put the tensors into the net. They have to be the net's, all of them and no others, and finite."""
-    wanted = tensors_of(net)
-    lost, strange = sorted(wanted.keys() - tensors.keys()), sorted(tensors.keys() - wanted.keys())
-    if lost or strange:
-        what = f"{lost[0]} is missing" if lost else f"{strange[0]} is not part of the model"
-        raise InputError(f"{where}: {what}; it does not belong to the {CONFIG} beside it")
-    for name, tensor in wanted.items():
-        found = tensors[name]
-        if found.shape != tensor.shape:
-            raise InputError(
-                f"{where}: {name} has shape {list(found.shape)}, wanted {list(tensor.shape)};"
-                f" it does not belong to the {CONFIG} beside it"
-            )
+    """Put the tensors into the net: all that it has, each in its shape, and finite."""
+    for name, tensor in tensors_of(net).items():
+        found = tensors.get(name)
+        if found is None or found.shape != tensor.shape:
+            shape = "nothing" if found is None else list(found.shape)
+            raise InputError(f"{where}: {name}: found {shape}, wanted {list(tensor.shape)}; it is of another net")
         if not bool(torch.isfinite(found).all()):
             raise InputError(f"{where}: {name} has numbers that are not finite; the model is of no use, train it anew")
         tensor.copy_(found)
 
 
+def read_into(net: nn.Module, path: Path, *, remedy: str = _REMEDY) -> None:
+    """Put the tensors of a file into the net; the file has to have all of them and no others."""
+    tensors, _ = read_tensors(path, tensors_of(net), remedy=remedy)
+    fill(net, tensors, where=str(path))
+
+
+def model_folder(path: Path) -> Path:
+    """The model's folder that is meant: the folder itself, or of a run the model that it has so far."""
+    if not path.is_dir():
+        raise InputError(f"{path}: no such folder; a model is the folder that `saccade train` ends with, RUN/model")
+    if (path / RUN).is_file() and not (path / WEIGHTS).exists():
+        path = path / MODEL
+        if not path.is_dir():
+            raise InputError(
+                f"{path.parent}: this training has no model yet; it has one from its first validation on, or when it is"
+                f" stopped; to go on: saccade train --run {path.parent}"
+            )
+    missing = [name for name in (CONFIG, WEIGHTS) if not (path / name).is_file()]
+    if missing:
+        inside = path / MODEL
+        hint = f"did you mean {inside}?" if (inside / CONFIG).is_file() else f"a model has {CONFIG} and {WEIGHTS}"
+        raise InputError(f"{path}: no {' and no '.join(missing)} there; {hint}")
+    return path
+
+
+def expect_whole(folder: Path) -> None:
+    """Raise unless every file of a model's folder is as it was written; the message names the one that is not."""
+    path = folder / WEIGHTS
+    files = _files_of(read_header(path, remedy=_REMEDY), path)
+    for name, digest in files.items():
+        if not (folder / name).exists():
+            raise InputError(f"{folder}: no {name} there, which belongs to the model; {_REMEDY}")
+        if _digest(folder / name) != digest:
+            raise InputError(f"{folder / name}: damaged, or changed since the model was written; {_REMEDY}")
+
+
+def _files_of(header: Header, path: Path) -> dict[str, str]:
+    """The checksums of the files beside the weights, by their names."""
+    if header.metadata.get("version") != VERSION:
+        found = header.metadata.get("version", "none")
+        raise InputError(f"{path}: a model of format {found[:20]}, wanted {VERSION}; train it with this saccade")
+    try:
+        files = json.loads(header.metadata["files"])
+        return {str(name): str(digest) for name, digest in files.items() if Path(name).name == name}
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        raise InputError(f"{path}: damaged, it does not say which files are beside it; {_REMEDY}") from None
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(read_own(path, most=_MOST_BYTES)).hexdigest()
+
+
 def read_settings(kind: type[S], folder: Path) -> S:
-    """The settings of a model's folder."""
-    expect_model(folder)
+    """The settings of a model's folder, all of whose files have to be as they were written."""
+    expect_whole(folder)
     return check_settings(kind, read_yaml(folder / CONFIG), where=str(folder / CONFIG))
 
 
-def read_weights(net: nn.Module, folder: Path) -> None:
-    """Put the weights of a model's folder into the net, which is now for use, not for training."""
-    fill(net, read_tensors(folder / WEIGHTS), where=str(folder / WEIGHTS))
-    net.eval()
+class _HasNet(Protocol):
+    @property
+    def net(self) -> nn.Module: ...
 
 
-def write_model(folder: Path, settings: Settings, net: nn.Module) -> None:
-    """Write settings, then weights. What else a folder has is written before: one that has weights is whole."""
+ModelT = TypeVar("ModelT", bound=_HasNet)
+
+
+def load_model(make: Callable[[], ModelT], folder: Path) -> ModelT:
+    """The model that `make` gives, its net with the weights of a model's folder, for use and not for training.
+
+    The net is made without numbers first, and compared with what the folder has: settings that ask for another net,
+    however large, cost no memory.
+    """
+    path = folder / WEIGHTS
+    with torch.device("meta"):
+        wanted = tensors_of(make().net)
+    expect_tensors(read_header(path, remedy=_REMEDY), wanted, where=str(path))
+    model = make()
+    read_into(model.net, path)
+    model.net.eval()
+    return model
+
+
+def write_model(folder: Path, settings: Settings, net: nn.Module, *, files: Iterable[Path] = ()) -> None:
+    """Write settings, then weights. What else belongs to the model, `files` in this folder, is there already."""
+    make_folder(folder)
     write_file(folder / CONFIG, write_yaml(settings).encode())
-    write_tensors(folder / WEIGHTS, tensors_of(net))
-
-
-def expect_model(folder: Path) -> None:
-    """Raise unless the folder looks like a model."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; a model is the folder that `saccade train` ends with, RUN/model")
-    missing = [name for name in (CONFIG, WEIGHTS) if not (folder / name).is_file()]
-    if missing:
-        inside = folder / "model"
-        hint = (
-            f"did you mean {inside}?" if (inside / CONFIG).is_file() else f"a model's folder has {CONFIG} and {WEIGHTS}"
-        )
-        raise InputError(f"{folder}: no {' and no '.join(missing)} there; {hint}")
+    digests = {path.name: _digest(path) for path in (folder / CONFIG, *files)}
+    write_tensors(folder / WEIGHTS, tensors_of(net), {"version": VERSION, "files": json.dumps(digests)})

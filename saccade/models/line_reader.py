@@ -26,10 +26,11 @@ from saccade.data import (
     vocabulary_path,
 )
 from saccade.errors import InputError
+from saccade.files import make_folder
 from saccade.models.captioner import ImageSource
 from saccade.models.decoders import make_rnn_decoder
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import read_settings, read_weights, write_model
+from saccade.models.folder import load_model, read_settings, write_model
 from saccade.models.losses import target_loss
 from saccade.models.search import Search, find
 from saccade.models.settings import RecurrentSettings, Share, Size
@@ -127,14 +128,15 @@ class LineReader:
     def load(cls, folder: Path) -> "LineReader":
         """The reader of a model's folder."""
         settings = read_settings(LineReaderSettings, folder)
-        reader = cls.make(settings, load_vocabulary(CHARACTERS, folder))
-        read_weights(reader.net, folder)
-        return reader
+        vocabulary = load_vocabulary(CHARACTERS, folder)
+        return load_model(lambda: cls.make(settings, vocabulary), folder)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
-        self.vocabulary.save(vocabulary_path(CHARACTERS, folder))
-        write_model(folder, self.settings, self.net)
+        make_folder(folder)
+        path = vocabulary_path(CHARACTERS, folder)
+        self.vocabulary.save(path)
+        write_model(folder, self.settings, self.net, files=[path])
 
     def read(self, images: Sequence[ImageSource]) -> list[ReadLine]:
         """The text of each strip: files, or their bytes."""

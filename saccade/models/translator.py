@@ -1,13 +1,11 @@
 """A trained translator: text in, text out, with what it looked at."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from saccade.data import (
     END,
@@ -17,37 +15,33 @@ from saccade.data import (
     load_vocabularies,
     pad,
     save_vocabularies,
+    split_tokens,
+    truncate_tokens,
 )
 from saccade.decode import UNTRACED, Hypothesis, Trace
 from saccade.errors import InputError
 from saccade.heap import keep_heap
 from saccade.models.evaluating import evaluating
-from saccade.models.folder import read_settings, read_weights, write_model
+from saccade.models.folder import load_model, read_settings, write_model
 from saccade.models.reading import Reading, read_along
 from saccade.models.search import Search, TreeNode, expect, find, read_search
 from saccade.models.settings import TranslatorSettings
+from saccade.models.translation import Translation, join_parts
 from saccade.models.translation_net import TranslationNet, make_net
 from saccade.precision import products_in
 
+Overlong = Literal["split", "truncate", "error"]
+OVERLONG: tuple[Overlong, ...] = get_args(Overlong)
+_MOST_PARTS = 32  # of a sentence; what is longer is no sentence, and would keep everybody waiting
+_MOST_CHARACTERS = 1 << 20
 
-@dataclass(frozen=True)
-class Translation:
-    """A sentence in the other language, and what the model looked at for each of its words."""
 
-    text: str
-    score: float  # log probability, with penalties where they were asked for
-    source_words: list[str]  # as they were written, `</s>` last
-    target_words: list[str]  # `</s>` last
-    attention: NDArray[np.float32] | None = None  # [layers, heads, target words, source words]
-    alternatives: list["Translation"] = field(default_factory=list)  # the next best, if they were asked for
-    reading: Reading | None = None  # all that was looked at, with the attention
+class _Input(NamedTuple):
+    """What the model translates at a time."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain lists and numbers; the attention is the mean over layers and heads."""
-        attention = None if self.attention is None else self.attention.mean((0, 1), dtype=np.float64).round(4).tolist()
-        record = {"text": self.text, "score": round(self.score, 4), "source_words": self.source_words}
-        record |= {"target_words": self.target_words, "attention": attention}
-        return record | {"alternatives": [other.as_json() for other in self.alternatives]}
+    source: Tokens
+    prefix: list[int]  # what the translation has to begin with
+    name: str  # what draws belong to
 
 
 class Translator:
@@ -69,14 +63,13 @@ class Translator:
         """The translator of a model's folder. From now on the process keeps the memory that it frees (`keep_heap`)."""
         keep_heap()
         settings = read_settings(TranslatorSettings, folder)
-        translator = cls.make(settings, load_vocabularies(settings.vocabulary, folder))
-        read_weights(translator.net, folder)
-        return translator
+        vocabularies = load_vocabularies(settings.vocabulary, folder)
+        return load_model(lambda: cls.make(settings, vocabularies), folder)
 
     def save(self, folder: Path) -> None:
         """Write the model's folder; the weights last, so that a folder that has them is whole."""
-        save_vocabularies(self.vocabularies, self.settings.vocabulary, folder)
-        write_model(folder, self.settings, self.net)
+        files = save_vocabularies(self.vocabularies, self.settings.vocabulary, folder)
+        write_model(folder, self.settings, self.net, files=files)
 
     def translate(
         self,
@@ -84,6 +77,7 @@ class Translator:
         *,
         attention: bool = False,
         prefixes: Sequence[str] | None = None,
+        overlong: Overlong = "split",
         batch: int = 64,
         progress: Callable[[int], None] | None = None,
         **search: Any,
@@ -92,6 +86,8 @@ class Translator:
 
         attention  say what was looked at, word by word
         prefixes   for each sentence, the text that its translation has to begin with
+        overlong   of a sentence that is longer than the model reads: "split" it at ends of sentences, clauses or words,
+                   and translate part by part; "truncate" it; or "error": refuse it. `note` says what was done
         batch      how many sentences go through the model at a time; no output depends on it
         progress   called with the number of sentences done since the last call
         search     the fields of `Search`, such as beam=5, nbest=3, length_penalty=1.0, sampling=True
@@ -106,23 +102,43 @@ class Translator:
             raise InputError("sentences: found something that is not text among them, wanted a list of texts")
         if prefixes is not None and len(prefixes) != len(sentences):
             raise InputError(f"prefixes: found {len(prefixes)}, wanted {len(sentences)}, one for each sentence")
-        sources = [self.read(text, f"sentence {number}") for number, text in enumerate(sentences, start=1)]
+        expect("overlong", overlong, overlong in OVERLONG, f"one of {', '.join(OVERLONG)}")
+        read = [self.parts(text, f"sentence {number}", overlong) for number, text in enumerate(sentences, start=1)]
         starts = [
-            self._prefix(text, f"prefix {number}")
+            self.read_prefix(text, f"prefix {number}")
             for number, text in enumerate(prefixes or [""] * len(sentences), start=1)
         ]
-        results: list[Translation] = [Translation("", 0.0, source.words, [source.words[-1]]) for source in sources]
+        inputs = [
+            # what a draw belongs to is the sentence, and of a sentence in parts the part
+            _Input(part, start if first else [], text if len(parts) == 1 else " ".join(part.words))
+            for text, (parts, _), start in zip(sentences, read, starts, strict=True)
+            for first, part in zip([True, *[False] * (len(parts) - 1)], parts, strict=True)
+        ]
+        found = iter(self._translate(inputs, how, attention=attention, batch=batch, progress=progress))
+        return [replace(join_parts([next(found) for _ in parts]), note=note) for parts, note in read]
+
+    def _translate(
+        self,
+        inputs: Sequence["_Input"],
+        how: Search,
+        *,
+        attention: bool,
+        batch: int,
+        progress: Callable[[int], None] | None,
+    ) -> list[Translation]:
+        """Translate what the model can read at a time, each as if it were alone."""
+        results = [Translation("", 0.0, one.source.words, [one.source.words[-1]]) for one in inputs]
         # sentences of similar length go together; an empty one stays empty
-        order = sorted((len(source.ids), place) for place, source in enumerate(sources) if len(source.ids) > 1)
+        order = sorted((len(one.source.ids), place) for place, one in enumerate(inputs) if len(one.source.ids) > 1)
         with products_in(how.precision):  # rounded once for all batches
             for first in range(0, len(order), batch):
                 places = [place for _, place in order[first : first + batch]]
-                chosen = [sources[place] for place in places]
-                texts = [sentences[place] for place in places]
+                sources, starts, names = (list(column) for column in zip(*(inputs[n] for n in places), strict=True))
                 with evaluating(self.net):
-                    found = self._search(chosen, [starts[place] for place in places], texts, how)
-                for place, translations in zip(places, self._describe(chosen, found, attention=attention), strict=True):
-                    results[place] = translations
+                    found = self._search(sources, starts, names, how)
+                translations = self._describe(sources, found, attention=attention)
+                for place, translation in zip(places, translations, strict=True):
+                    results[place] = translation
                 if progress is not None:
                     progress(len(places))
         return results
@@ -145,13 +161,27 @@ class Translator:
 
     def read(self, text: str, where: str) -> Tokens:
         """The tokens of a source sentence; too many of them are refused."""
-        tokens = self.vocabularies.source.encode(text)
-        if len(tokens.ids) > self.net.longest:
+        return self.parts(text, where, "error")[0][0]
+
+    def parts(self, text: str, where: str, overlong: Overlong) -> tuple[list[Tokens], str]:
+        """The tokens of a source sentence, in parts that the model can read, and what was done to get them."""
+        if len(text) > _MOST_CHARACTERS:
+            raise InputError(f"{where}: {len(text):,} characters, wanted at most {_MOST_CHARACTERS:,}; split the text")
+        try:
+            tokens, longest = self.vocabularies.source.encode(text), self.net.longest
+        except UnicodeEncodeError:
             raise InputError(
-                f"{where}: {len(tokens.words) - 1} words, {len(tokens.ids)} tokens; this model reads at most"
-                f" {self.net.longest} tokens at a time: split the sentence"
-            )
-        return tokens
+                f"{where}: not text, it has halves of characters (surrogates); mend the encoding"
+            ) from None
+        if len(tokens.ids) <= longest:
+            return [tokens], ""
+        size = f"{len(tokens.words) - 1} words, {len(tokens.ids)} tokens; this model reads at most {longest} tokens"
+        if overlong == "truncate":
+            return [truncate_tokens(tokens, longest)], f"{size}: the rest is left out"
+        if overlong == "error" or len(tokens.ids) > _MOST_PARTS * longest:
+            raise InputError(f"{where}: {size} at a time: split the sentence")
+        parts = split_tokens(tokens, longest)
+        return parts, f"{size} at a time: translated in {len(parts)} parts"
 
     def force(
         self,
@@ -187,7 +217,7 @@ class Translator:
             )
         return tokens
 
-    def _prefix(self, text: str, where: str) -> list[int]:
+    def read_prefix(self, text: str, where: str) -> list[int]:
         """The tokens of what a translation has to begin with; what the vocabulary does not know is refused."""
         ids = [number for number in self.vocabularies.target.encode(text).ids if number != END]
         if UNKNOWN in ids:

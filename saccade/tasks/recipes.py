@@ -5,8 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from saccade.errors import InputError
-from saccade.files import read_file
-from saccade.settings import check_settings, did_you_mean, override, parse_yaml, without_leftovers
+from saccade.files import read_own
+from saccade.settings import (
+    MOST_BYTES,
+    check_settings,
+    decode_text,
+    did_you_mean,
+    override,
+    parse_yaml,
+    without_leftovers,
+)
 from saccade.tasks.kinds import Recipe, recipe_class
 
 _FOLDER = Path(__file__).parent.parent / "recipes"
@@ -26,10 +34,7 @@ def recipe_text(name: str) -> str:
     if not path.is_file():
         hint = did_you_mean(name, recipe_names())
         raise InputError(f"{name}: neither a file nor one of the recipes {', '.join(recipe_names())}{hint}")
-    try:
-        return read_file(path).decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; convert the file, for example with iconv") from None
+    return decode_text(read_own(path, most=MOST_BYTES), str(path))
 
 
 def recipe_summary(name: str) -> str:

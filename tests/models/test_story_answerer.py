@@ -1,5 +1,6 @@
 """Answerers: stories and questions in, answers out, with what each hop looked at."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 import torch
 
 import saccade
-from saccade.data import StoryWords, make_stories
+from saccade.data import StoryWords, make_stories, question_of
+from saccade.data.story_arrays import unknown_words
 from saccade.errors import InputError
 from saccade.models import Answerer, AnswererSettings, MemorySettings, Translator, load_as
 
@@ -84,6 +86,45 @@ def test_a_text_is_cut_into_sentences() -> None:
     assert text.ranking == listed.ranking
 
 
+def test_words_that_are_passed_over_are_named() -> None:
+    answerer = made()
+    with pytest.warns(UserWarning, match="the model does not know, and passes over: happily, home, now, at$") as caught:
+        answer = answerer.answer("Mary happily went home. Mary took the milk.", "Where is Mary now, at home?")
+    assert len(caught) == 1
+    assert caught[0].filename == __file__  # it is about the line that asks
+    assert answer.unknown == ["happily", "home", "now", "at"]
+    assert answer.forgotten == 0
+
+
+def test_sentences_that_are_forgotten_are_counted() -> None:
+    answerer = made()
+    story = ["Mary went home."] + ["Mary went to the kitchen."] * 8
+    with pytest.warns(
+        UserWarning, match="the model remembers 7 sentences; the first 2 of the story are lost"
+    ) as caught:
+        answer = answerer.answer(story, "Where is Mary?")
+    assert len(caught) == 1
+    assert (answer.forgotten, answer.unknown) == (2, [])  # what is forgotten is not passed over, too
+    assert answerer.answer(story[2:], "Where is Mary?").forgotten == 0
+
+
+def test_many_answers_say_themselves_what_is_lost() -> None:
+    """Without a warning for each: there may be thousands."""
+    strange = QUESTIONS[0]._replace(question=("where", "is", "zoe"))
+    long = QUESTIONS[4]  # ten sentences
+    found = made().answer_all([QUESTIONS[0], strange, long], batch=2)
+    assert [answer.unknown for answer in found] == [[], ["zoe"], []]
+    assert [answer.forgotten for answer in found] == [0, 0, 3]
+
+
+def test_the_readmes_story_has_words_that_the_recipe_knows() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    (story, question), *_ = re.findall(r'\.answer\("([^"]*)", "([^"]*)"\)', readme)
+    words = StoryWords.learn(make_stories(100, seed=0))
+    asked = question_of({"story": story, "question": question}, "README", answered=False)
+    assert unknown_words(asked, words, memory=9) == []
+
+
 def test_bad_questions_get_one_line(tmp_path: Path) -> None:
     answerer = made()
     with pytest.raises(InputError, match="question: 'quo vadis' has no word that the model knows"):
@@ -99,10 +140,10 @@ def test_bad_questions_get_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is a model for stories; use it with: saccade ask"):
         load_as(Translator, tmp_path)
     (tmp_path / "words.txt").write_text("only\nthese\n")
-    with pytest.raises(InputError, match=r"does not belong to the config\.yaml beside it"):
+    with pytest.raises(InputError, match=r"words\.txt: damaged, or changed since the model was written"):
         saccade.load(tmp_path)
     (tmp_path / "words.txt").unlink()
-    with pytest.raises(InputError, match=r"words.txt cannot be read"):
+    with pytest.raises(InputError, match=r"no words\.txt there"):
         saccade.load(tmp_path)
 
 

@@ -273,12 +273,12 @@ def damage(folder: Path, how: str) -> None:
         ("truncated", "model.safetensors: damaged"),
         ("not a model", "model.safetensors: damaged"),
         ("empty", "model.safetensors: damaged"),
-        ("of another", "model.safetensors: .*does not belong to the config.yaml beside it"),
-        ("config broken", "config.yaml, line 1"),
-        ("config of another size", "model.safetensors: .* has shape .* wanted"),
+        ("of another", "config.yaml: damaged, or changed since the model was written"),
+        ("config broken", "config.yaml: damaged, or changed since"),
+        ("config of another size", "config.yaml: damaged, or changed since"),
         ("model.safetensors", "no model.safetensors there"),
         ("config.yaml", "no config.yaml there"),
-        ("joint.model", "joint.model cannot be read: No such file"),
+        ("joint.model", "no joint.model there, which belongs to the model"),
     ],
 )
 def test_a_damaged_folder_is_explained(how: str, message: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from saccade.data.pairs import Pair
 from saccade.data.vocabularies.listed import Characters, ListedVocabulary, Words
 from saccade.data.vocabularies.subwords import Subwords
 from saccade.data.vocabularies.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary, tidy
+from saccade.files import make_folder
 from saccade.settings import Settings
 
 _KINDS: dict[str, type[Subwords | Characters | Words]] = {
@@ -77,10 +78,20 @@ def learn_vocabulary(texts: list[str], settings: VocabularySettings) -> Vocabula
     return kind.learn(texts, size=settings.size, minimum=settings.minimum, lower=settings.lower)
 
 
-def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, folder: Path) -> None:
-    """Write the vocabularies' own files into `folder`."""
-    for vocabulary, path in zip(vocabularies, _paths(settings, folder), strict=True):
+def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, folder: Path) -> list[Path]:
+    """Write the vocabularies' own files into `folder`, which is made if need be; gives their paths."""
+    make_folder(folder)
+    paths = _paths(settings, folder)
+    for vocabulary, path in zip(vocabularies, paths, strict=True):
         vocabulary.save(path)
+    return list(dict.fromkeys(paths))
+
+
+def remove_vocabularies(folder: Path) -> None:
+    """Delete the files that `save_vocabularies` wrote into `folder`, whatever the settings were, and no others."""
+    for name in ("joint", "source", "target"):
+        for ending in ("model", "txt"):
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
 
 
 def load_vocabularies(settings: VocabularySettings, folder: Path) -> Vocabularies:
@@ -131,6 +142,7 @@ __all__ = [
     "learn_vocabulary",
     "load_vocabularies",
     "load_vocabulary",
+    "remove_vocabularies",
     "save_vocabularies",
     "tidy",
     "vocabulary_path",

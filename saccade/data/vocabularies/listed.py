@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from saccade.data.vocabularies.vocabulary import SPECIAL, UNKNOWN, Vocabulary, tidy
+from saccade.data.vocabularies.vocabulary import MOST_BYTES, SPECIAL, UNKNOWN, Vocabulary, tidy
 from saccade.errors import InputError
-from saccade.files import read_file, write_file
+from saccade.files import read_own, write_file
 
 
 class ListedVocabulary(Vocabulary):
@@ -31,7 +31,7 @@ class ListedVocabulary(Vocabulary):
     @classmethod
     def load(cls, path: Path, *, lower: bool = False) -> "ListedVocabulary":
         try:
-            lines = read_file(path).decode("utf-8").removesuffix("\n").split("\n")
+            lines = read_own(path, most=MOST_BYTES).decode("utf-8").removesuffix("\n").split("\n")
         except UnicodeDecodeError:
             raise InputError(f"{path}: damaged, it is not UTF-8; copy the model's folder again") from None
         if tuple(lines[: len(SPECIAL)]) != SPECIAL:

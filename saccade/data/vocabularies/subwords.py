@@ -10,10 +10,11 @@ from typing import Literal
 import sentencepiece
 
 from saccade.data.vocabularies.merges import DroppedMerges
-from saccade.data.vocabularies.vocabulary import END, PAD, START, UNKNOWN, Vocabulary, tidy
+from saccade.data.vocabularies.vocabulary import END, MOST_BYTES, PAD, START, UNKNOWN, Vocabulary, tidy
 from saccade.errors import InputError
-from saccade.files import read_file, write_file
+from saccade.files import read_own, write_file
 
+_LONGEST_KEPT = 64  # characters of a word that is remembered; longer ones would fill the memory
 _SPACE = "▁"  # how sentencepiece writes the beginning of a word
 
 
@@ -25,7 +26,7 @@ class Subwords(Vocabulary):
         self._model = model
         self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
         # words come again and again, and pieces never cross a space, so a text is the sum of its words
-        self._encode_word = lru_cache(maxsize=2**16)(self._pieces.encode)
+        self._encode_known = lru_cache(maxsize=2**16)(self._pieces.encode)
 
     @classmethod
     def learn(
@@ -56,7 +57,7 @@ class Subwords(Vocabulary):
     @classmethod
     def load(cls, path: Path, *, lower: bool = False) -> "Subwords":
         try:
-            return cls(read_file(path), lower=lower)
+            return cls(read_own(path, most=MOST_BYTES), lower=lower)
         except RuntimeError:
             raise InputError(f"{path}: damaged, sentencepiece cannot read it; copy the model's folder again") from None
 
@@ -68,6 +69,9 @@ class Subwords(Vocabulary):
 
     def split(self, text: str) -> list[tuple[str, list[int]]]:
         return [(word, self._encode_word(word)) for word in self.tidy(text).split()]
+
+    def _encode_word(self, word: str) -> list[int]:
+        return self._encode_known(word) if len(word) <= _LONGEST_KEPT else self._pieces.encode(word)
 
     def dropped_merges(self, *, rate: float, seed: int) -> DroppedMerges:
         """The same pieces, merged with failures; ids of its pieces by `piece_id`."""

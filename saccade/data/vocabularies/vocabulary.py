@@ -8,6 +8,8 @@ from typing import NamedTuple
 # The numbers that all vocabularies have in common.
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
+MOST_BYTES = 256 << 20  # of a vocabulary's file
+_PIECE = 512  # characters that are composed at a time; few words are longer
 
 
 class Tokens(NamedTuple):
@@ -77,4 +79,13 @@ def _with_end(words: list[tuple[str, list[int]]]) -> Tokens:
 
 def tidy(text: str, *, lower: bool = False) -> str:
     """Letters composed (NFC), and one space between words: two ways to type a sentence are the same sentence."""
-    return " ".join(unicodedata.normalize("NFC", text.lower() if lower else text).split())
+    text = text.lower() if lower else text
+    if text.isascii():
+        return " ".join(text.split())
+    return " ".join(" ".join(map(_composed, text.split())).split())  # what is composed may be a space
+
+
+def _composed(word: str) -> str:
+    """In pieces where a word is none: the time that marks take which follow each other grows with their square."""
+    pieces = (word[first : first + _PIECE] for first in range(0, len(word), _PIECE))
+    return "".join(unicodedata.normalize("NFC", piece) for piece in pieces)

@@ -1,0 +1,66 @@
+"""What a translator gives back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saccade.models.reading import Reading
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A sentence in the other language, and what the model looked at for each of its words."""
+
+    text: str
+    score: float  # log probability, with penalties where they were asked for
+    source_words: list[str]  # as they were written, `</s>` last
+    target_words: list[str]  # `</s>` last
+    attention: NDArray[np.float32] | None = None  # [layers, heads, target words, source words]
+    alternatives: list["Translation"] = field(default_factory=list)  # the next best, if they were asked for
+    reading: Reading | None = None  # all that was looked at, with the attention; None of a sentence in parts
+    note: str = ""  # what was done about a sentence that is longer than the model reads
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists and numbers; the attention is the mean over layers and heads."""
+        attention = None if self.attention is None else self.attention.mean((0, 1), dtype=np.float64).round(4).tolist()
+        record = {"text": self.text, "score": round(self.score, 4), "source_words": self.source_words}
+        record |= {"target_words": self.target_words, "attention": attention}
+        return record | {"alternatives": [other.as_json() for other in self.alternatives]}
+
+
+def join_parts(parts: Sequence[Translation]) -> Translation:
+    """One translation of those of a sentence's parts; each of its alternatives is made of those of one rank.
+
+    Each part looked at nothing but itself, and has an end of its own, in `source_words` and in `target_words`.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    ranks = zip(*([part, *part.alternatives] for part in parts), strict=False)
+    best, *others = (_join(rank) for rank in ranks)
+    return replace(best, alternatives=others)
+
+
+def _join(parts: Sequence[Translation]) -> Translation:
+    return Translation(
+        " ".join(part.text for part in parts if part.text),
+        sum(part.score for part in parts),
+        [word for part in parts for word in part.source_words],
+        [word for part in parts for word in part.target_words],
+        _side_by_side([part.attention for part in parts if part.attention is not None]),
+    )
+
+
+def _side_by_side(weights: Sequence[NDArray[np.float32]]) -> NDArray[np.float32] | None:
+    """`[L, H, T, S]` of each part -> `[L, H, all T, all S]`, with nothing between the parts."""
+    if not weights:
+        return None
+    rows, columns = sum(one.shape[2] for one in weights), sum(one.shape[3] for one in weights)
+    joined = np.zeros((*weights[0].shape[:2], rows, columns), dtype=np.float32)
+    row = column = 0
+    for one in weights:
+        joined[:, :, row : row + one.shape[2], column : column + one.shape[3]] = one
+        row, column = row + one.shape[2], column + one.shape[3]
+    return joined
