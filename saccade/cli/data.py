@@ -20,7 +20,9 @@ from saccade.data import (
     write_splits,
     write_stories,
 )
+from saccade.data.shapes import CAPTIONS, expect_free_for_scenes
 from saccade.errors import InputError
+from saccade.files import make_folder
 
 # They are held in memory, to know what stood there before.
 _MOST_PAIRS = 10_000_000
@@ -128,12 +130,12 @@ def make_corpus(chosen: argparse.Namespace, corpus: Corpus) -> None:
 
 def make_shapes(chosen: argparse.Namespace) -> None:
     """Draw the scenes, write them, and say where they are."""
-    captions = chosen.out / "captions.jsonl"
-    if captions.exists() and not chosen.overwrite:
-        raise InputError(f"{captions} is there already; choose another folder, or write over it with --overwrite")
+    if not chosen.overwrite:
+        expect_free_for_scenes(chosen.scenes, chosen.out)  # before the work, not after it
     scenes = make_scenes(chosen.scenes, seed=chosen.seed, side=chosen.side)
     write_scenes(scenes, chosen.out, progress=_show_progress if sys.stderr.isatty() else None)
-    print(f"{captions}: {len(scenes)} scenes, such as {scenes[0].caption!r}; the images are in {chosen.out / 'images'}")
+    images = chosen.out / "images"
+    print(f"{chosen.out / CAPTIONS}: {len(scenes)} scenes, such as {scenes[0].caption!r}; the images are in {images}")
 
 
 def make_story_files(chosen: argparse.Namespace) -> None:
@@ -142,6 +144,7 @@ def make_story_files(chosen: argparse.Namespace) -> None:
     standing = [str(path) for path in paths.values() if path.exists()]
     if standing and not chosen.overwrite:
         raise InputError(f"{standing[0]} stands there already; choose another folder, or pass --overwrite")
+    make_folder(chosen.out)
     for split, count in (("train", chosen.stories), ("test", chosen.test)):
         questions = make_stories(count, seed=f"{split} {chosen.seed}")
         write_stories(paths[split], questions)

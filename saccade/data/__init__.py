@@ -12,6 +12,7 @@ from saccade.data.lines import Lines, make_lines
 from saccade.data.made import Corpus, expect_free, split_corpus, write_splits
 from saccade.data.made_stories import make_stories
 from saccade.data.numbers import NUMBER_LANGUAGES, Numbers
+from saccade.data.overlong import split_tokens, truncate_tokens
 from saccade.data.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
 from saccade.data.pointing import Problem, ProblemKind, convex_hull, make_problems, sorted_order
 from saccade.data.problem_files import check_inputs, parse_inputs, read_problems
@@ -33,6 +34,7 @@ from saccade.data.vocabularies import (
     learn_vocabulary,
     load_vocabularies,
     load_vocabulary,
+    remove_vocabularies,
     save_vocabularies,
     vocabulary_path,
 )
@@ -109,11 +111,14 @@ __all__ = [
     "read_stories",
     "read_strip",
     "read_table",
+    "remove_vocabularies",
     "save_vocabularies",
     "sorted_order",
     "split_corpus",
     "split_sentences",
+    "split_tokens",
     "story_words",
+    "truncate_tokens",
     "vocabulary_path",
     "write_pairs",
     "write_scenes",

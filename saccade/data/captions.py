@@ -1,22 +1,24 @@
 """Images with captions, and the files that say which belong together.
 
-captions.csv     image,caption               (a header; an image stands there once for each caption)
+captions.csv     image,caption               (a header; an image stands there once for each caption, each on one line)
 captions.tsv     the same with tabs
 captions.jsonl   {"image": "a.jpg", "caption": "..."} or {"image": "a.jpg", "captions": ["...", ...]}; with one caption,
                  perhaps "nouns": [{"word": 3, "box": [left, top, right, bottom]}], to see whether a model looks there
 *.token.txt      a.jpg#0<TAB>...             (Flickr8k's own)
 dataset.json     {"images": [{"filename": "a.jpg", "split": "train", "sentences": [{"raw": "..."}]}]}  (Karpathy's)
+
+Each may be packed: captions.csv.gz.
 """
 
 import csv
-import io
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from saccade.data.boxes import Box, Noun
+from saccade.data.parsing import parse_json
 from saccade.errors import InputError
-from saccade.files import decode_lines, read_file, read_lines
+from saccade.files import decode_lines, read_lines, read_text_file
+from saccade.packed import plain_path
 
 
 class Captioned(NamedTuple):
@@ -30,16 +32,16 @@ class Captioned(NamedTuple):
 
 def read_captions(path: Path) -> list[Captioned]:
     """The captioned images of a file, in its order. Which of the formats it has is seen from its name and its start."""
-    content = read_file(path)
-    if path.suffix == ".json":
+    content, ending = read_text_file(path), plain_path(path).suffix
+    if ending == ".json":
         return _expect_some(_karpathy(content, str(path)), path)
     lines = decode_lines(content, str(path))
-    if path.suffix == ".jsonl":
+    if ending == ".jsonl":
         found = [_of_json(line, f"{path}, line {n}") for n, line in enumerate(lines, start=1) if line.strip()]
     elif lines and "#" in lines[0].partition("\t")[0] and "\t" in lines[0]:
         found = [_of_token(line, f"{path}, line {n}") for n, line in enumerate(lines, start=1) if line.strip()]
     else:
-        found = _of_table(lines, path)
+        found = _of_table(lines, str(path), tabs=ending == ".tsv")
     return _expect_some(_together(found), path)
 
 
@@ -72,11 +74,14 @@ def _of_token(line: str, where: str) -> Captioned:
 
 
 def _of_json(line: str, where: str) -> Captioned:
-    record = _parsed(line, where)
+    wanted = '{"image": "NAME", "caption": "TEXT"}, or "captions" and a list of texts'
+    record = parse_json(line, where, wanted=wanted)
+    if isinstance(record, dict) and "caption" in record and "captions" in record:
+        raise InputError(f"{where}: found both caption and captions, wanted one of them")
     image = record.get("image") if isinstance(record, dict) else None
     captions = record.get("captions", [record.get("caption")]) if isinstance(record, dict) else None
     if not isinstance(image, str) or not _are_texts(captions):
-        raise InputError(f'{where}: wanted {{"image": "NAME", "caption": "TEXT"}}, or "captions" and a list of texts')
+        raise InputError(f"{where}: wanted {wanted}")
     nouns = record.get("nouns", []) if len(captions or ()) == 1 else []
     if not isinstance(nouns, list):
         raise InputError(f"{where}: nouns: wanted a list")
@@ -97,35 +102,53 @@ def _noun(found: Any, where: str) -> Noun:
     return Noun(word, box)
 
 
-def _of_table(lines: list[str], path: Path) -> list[Captioned]:
-    tabs = path.suffix == ".tsv"
-    rows = [line.split("\t") for line in lines] if tabs else list(csv.reader(io.StringIO("\n".join(lines))))
-    header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    if rows and not {"image", "caption"} <= set(header):
+def _of_table(lines: list[str], name: str, *, tabs: bool) -> list[Captioned]:
+    def cells_of(number: int) -> list[str]:
+        line = lines[number - 1]
+        return line.split("\t") if tabs else _comma_cells(line, f"{name}, line {number}")
+
+    header = [cell.strip().lower() for cell in cells_of(1)] if lines else []
+    if lines and [header.count(column) for column in ("image", "caption")] != [1, 1]:
         raise InputError(
-            f"{path}, line 1: found {', '.join(header)[:100]!r}, wanted the names of columns, image and caption among"
-            " them (or the form of Flickr8k: NAME#NUMBER, a tab, a caption)"
+            f"{name}, line 1: found {', '.join(header)[:100]!r}, wanted the names of columns, image and caption once"
+            " among them (or the form of Flickr8k: NAME#NUMBER, a tab, a caption)"
         )
     found: list[Captioned] = []
-    for number, row in enumerate(rows[1:], start=2):
-        if not row:
+    for number in range(2, len(lines) + 1):
+        if not lines[number - 1]:
             continue
+        row = cells_of(number)
         if len(row) != len(header):
-            raise InputError(f"{path}, row {number}: found {len(row)} columns, wanted {len(header)}, as in line 1")
+            raise InputError(f"{name}, line {number}: found {len(row)} columns, wanted {len(header)}, as in line 1")
         cells = dict(zip(header, row, strict=True))
-        empty = [name for name in ("image", "caption") if not cells[name].strip()]
+        empty = [column for column in ("image", "caption") if not cells[column].strip()]
         if empty:
-            raise InputError(f"{path}, row {number}: no {empty[0]}; write one, or take the row out")
+            raise InputError(f"{name}, line {number}: no {empty[0]}; write one, or take the line out")
         found.append(Captioned(cells["image"], [cells["caption"]]))
     return found
 
 
+def _comma_cells(line: str, where: str) -> list[str]:
+    """The cells of one line by itself: a quote that is never closed would swallow all the lines after it."""
+    try:
+        (cells,) = csv.reader([line], strict=True)
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            message = "a quote opens here and is not closed on its line; double it or take it away"
+        elif "expected after" in str(error):
+            message = "found text after a quote that closes; within a cell in quotes, write a quote twice"
+        else:
+            message = f"not CSV ({error}); mend the line, or take it out"
+        raise InputError(f"{where}: {message}") from None
+    return cells
+
+
 def _karpathy(content: bytes, where: str) -> list[Captioned]:
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{where}: not UTF-8; convert the file, for example with iconv") from None
-    record = _parsed(text, where)
+    record = parse_json(text, where, wanted='{"images": [...]}; one object a line belongs in a .jsonl file')
     images = record.get("images") if isinstance(record, dict) else None
     if not isinstance(images, list):
         raise InputError(f'{where}: found no list "images"; one object a line belongs in a .jsonl file')
@@ -138,15 +161,10 @@ def _karpathy(content: bytes, where: str) -> list[Captioned]:
             captions, name, folder, split = None, None, None, None
         if not isinstance(name, str) or not _are_texts(captions):
             raise InputError(f'{where}, image {number}: wanted "filename", and "sentences" with a "raw" text each')
-        found.append(Captioned(f"{folder}/{name}" if isinstance(folder, str) else name, captions or [], split))
+        if not isinstance(folder, str | None) or not isinstance(split, str | None):
+            raise InputError(f'{where}, image {number}: wanted "filepath" and "split" as texts, where they are given')
+        found.append(Captioned(name if folder is None else f"{folder}/{name}", captions or [], split))
     return found
-
-
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON: {error}") from None
 
 
 def _are_texts(captions: Any) -> bool:

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,16 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from saccade.errors import InputError
 
 Pixels = NDArray[np.uint8]  # [height, width, 3]: red, green, blue
+Background = Literal["dark", "light"]
 
 # What photographs come in. Pillow reads many more, and the fewer decoders are open to strangers' files the better.
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 _MOST_PIXELS = 100_000_000  # 300 MB while it is being made smaller
 _SQUEEZED = 1.5  # how many times too long a line of writing may be
 _HALF_AND_MORE = 1 << 8  # what 16 bits are divided by
+_COLOURFUL = 24  # how far apart red, green and blue are on the average of an image that is not grey
+_NEARLY_ALL = 0.99  # of the images that have one background
+_AT_ONCE = 256  # images
 
 
 def read_image(source: Path | bytes, *, side: int, name: str | None = None) -> Pixels:
@@ -32,9 +37,10 @@ def read_image(source: Path | bytes, *, side: int, name: str | None = None) -> P
 
 
 def read_strip(source: Path | bytes, *, height: int, width: int, name: str | None = None) -> NDArray[np.uint8]:
-    """A line of writing as `[height, width]`, in grey: as high as that, and what is missing in width is black.
+    """A line of writing as `[height, width]`, white on black: as high as that, and what is missing in width is black.
 
-    One that is a little too long is squeezed; one that would be squeezed beyond reading is an `InputError`.
+    One that is written on something light is turned around, black for white. One that is a little too long is
+    squeezed; one that would be squeezed beyond reading is an `InputError`.
     """
     with _opened(source, name, most=2 * max(height, width)) as image:
         across = max(1, round(image.width * height / image.height))
@@ -47,8 +53,50 @@ def read_strip(source: Path | bytes, *, height: int, width: int, name: str | Non
         across = min(across, width)
         small = image.convert("L").resize((across, height), Image.Resampling.BICUBIC, reducing_gap=3.0)
         strip = np.zeros((height, width), dtype=np.uint8)
-        strip[:, :across] = np.asarray(small)
+        grey = np.asarray(small)
+        strip[:, :across] = 255 - grey if lightness(grey[None])[0] > 0 else grey
         return strip
+
+
+def lightness(grey: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """Of images in grey, `[N, height, width]`: 1 for a light background, -1 for a dark one, 0 for no telling, `[N]`.
+
+    Most of an image of writing is what it is written on, so its median is the background's grey. The background is
+    light if that is nearer to the lightest grey of the image than to its darkest: badly lit paper is light too.
+    """
+    flat = grey.reshape(len(grey), -1)
+    middle = (flat.min(1).astype(np.float64) + flat.max(1)) / 2
+    return np.sign(np.median(flat, axis=1) - middle).astype(np.int8)
+
+
+def common_background(images: NDArray[np.uint8]) -> Background | None:
+    """What nearly all images, `[N, height, width, 3]`, have behind what they show; photographs have nothing in common.
+
+    It is "dark" or "light" if 99 of 100 images or more are grey and have such a background by `lightness`.
+    """
+    parts = [images[first : first + _AT_ONCE] for first in range(0, len(images), _AT_ONCE)]
+    found = np.concatenate([_grey_lightness(part) for part in parts])
+    kinds: tuple[tuple[int, Background], ...] = ((-1, "dark"), (1, "light"))
+    return next((name for sign, name in kinds if (found == sign).mean() >= _NEARLY_ALL), None)
+
+
+def turned_to(background: Background | None, images: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The same images, `[N, height, width, 3]`, but black for white where one is grey and of the other background.
+
+    So a net that has learnt white digits on black reads black ones on white. With None, nothing is turned.
+    """
+    if background is None:
+        return images
+    other = 1 if background == "dark" else -1
+    return np.where((_grey_lightness(images) == other)[:, None, None, None], 255 - images, images)
+
+
+def _grey_lightness(images: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """Their lightness, and 0 for those in colour. What differs little in red, green and blue is grey by lamplight."""
+    red, green, blue = np.moveaxis(images, -1, 0)  # far faster than min and max over the last axis
+    darkest = np.minimum(np.minimum(red, green), blue)
+    apart = np.maximum(np.maximum(red, green), blue) - darkest
+    return np.where(apart.mean((1, 2)) <= _COLOURFUL, lightness(darkest + apart // 2), 0).astype(np.int8)
 
 
 def picture_for_pages(source: Path | bytes, *, most: int = 480, name: str | None = None) -> bytes:

@@ -1,7 +1,5 @@
 """Images with a class each: a folder for every class, MNIST's own files, or what the package draws."""
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +11,10 @@ from saccade.data.batches import Cursor
 from saccade.data.images import read_image
 from saccade.errors import InputError
 from saccade.files import read_file
+from saccade.packed import unpacked
 
 IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
+_BESIDE = frozenset({".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".html", ".db", ".ini"})  # no images
 _MOST_BYTES = 1 << 30
 _KINDS = {1: 8, 3: 16}  # dimensions of an idx file, and how long its head is
 
@@ -33,7 +33,10 @@ class Labelled(NamedTuple):
 def read_labelled(
     path: Path, *, side: int, tell: Callable[[int, int], None] = lambda done, total: None
 ) -> tuple[Labelled, list[str]]:
-    """The images of a folder of classes, or of an idx file; and a line for each image that cannot be read."""
+    """The images of a folder of classes, or of an idx file; and a line for each image that is left out.
+
+    What is hidden, and notes and lists beside the images, are not looked at.
+    """
     if path.is_dir():
         return _read_folders(path, side, tell)
     if "images-idx3" not in path.name:
@@ -45,9 +48,7 @@ def read_labelled(
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
     """The array of an idx file, packed or not, as MNIST comes: `[N]` or `[N, rows, columns]`."""
-    content = read_file(path)
-    if content[:2] == b"\x1f\x8b":
-        content = _unpacked(content, path)
+    content = unpacked(read_file(path), str(path), most=_MOST_BYTES)
     dimensions = content[3] if len(content) > 3 else 0
     if content[:3] != b"\x00\x00\x08" or dimensions not in _KINDS:
         raise InputError(f"{path}: not an idx file of bytes; get it anew")
@@ -76,17 +77,6 @@ class ShuffledPlaces:
             cursor = Cursor(cursor.epoch + 1)
 
 
-def _unpacked(content: bytes, path: Path) -> bytes:
-    try:
-        with gzip.open(path) as file:
-            unpacked = file.read(_MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); get it anew") from None
-    if len(unpacked) > _MOST_BYTES:
-        raise InputError(f"{path}: more than {_MOST_BYTES >> 20} MB; get it anew")
-    return unpacked
-
-
 def _read_mnist(path: Path, side: int) -> Labelled:
     images = read_idx(path)
     beside = path.with_name(path.name.replace("images-idx3", "labels-idx1"))
@@ -102,18 +92,14 @@ def _read_mnist(path: Path, side: int) -> Labelled:
 
 
 def _read_folders(path: Path, side: int, tell: Callable[[int, int], None]) -> tuple[Labelled, list[str]]:
-    classes = sorted(folder.name for folder in path.iterdir() if folder.is_dir())
-    files = [
-        (file, label)
-        for label, name in enumerate(classes)
-        for file in sorted((path / name).iterdir())
-        if file.suffix.lower() in IMAGE_ENDINGS
-    ]
+    classes = [one.name for one in _visible(path) if one.is_dir()]
+    inside = [(file, label) for label, name in enumerate(classes) for file in _visible(path / name)]
+    files = [(file, label) for file, label in inside if _is_called_an_image(file)]
     if len(classes) < 2 or not files:
         raise InputError(f"{path}: wanted at least two folders there, one for each class, with images in them")
+    bad = _not_looked_at(path, classes, [file for file, _ in inside])
     pixels = np.empty((len(files), side, side, 3), dtype=np.uint8)
     labels: list[int] = []
-    bad: list[str] = []
     for done, (file, label) in enumerate(files, start=1):
         try:
             pixels[len(labels)] = read_image(file, side=side)
@@ -124,3 +110,25 @@ def _read_folders(path: Path, side: int, tell: Callable[[int, int], None]) -> tu
     if not labels:
         raise InputError(f"{path}: none of its images can be read; {bad[0]}")
     return Labelled(pixels[: len(labels)], np.array(labels, dtype=np.int64), classes), bad
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+
+
+def _is_called_an_image(file: Path) -> bool:
+    return file.suffix.lower() in IMAGE_ENDINGS
+
+
+def _not_looked_at(path: Path, classes: list[str], inside: list[Path]) -> list[str]:
+    """A line for each thing in and beside the folders of the classes that somebody may think is learnt from."""
+    outside = [one for one in _visible(path) if _is_called_an_image(one) and not one.is_dir()]
+    lines = [f"{one}: not in the folder of a class" for one in outside]
+    with_images = {file.parent.name for file in inside if _is_called_an_image(file)}
+    lines += [f"{path / name}: no images there" for name in classes if name not in with_images]
+    for one in inside:
+        if one.is_dir():
+            lines.append(f"{one}: a folder within that of a class; it is not searched")
+        elif not _is_called_an_image(one) and one.suffix.lower() not in _BESIDE:
+            lines.append(f"{one}: not called like an image; wanted one of {', '.join(sorted(IMAGE_ENDINGS))}")
+    return lines

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from saccade.data.pairs import Pair, write_pairs
 from saccade.errors import InputError
+from saccade.files import make_folder
 
 # Draws in a row that bring nothing new, after which a corpus counts as exhausted.
 _PATIENCE = 10_000
@@ -54,10 +55,11 @@ def expect_free(folder: Path, names: list[str]) -> None:
 
 
 def write_splits(splits: dict[str, list[Pair]], folder: Path, *, overwrite: bool = False) -> list[Path]:
-    """Write `folder/NAME.tsv` for each split, and say which files these are."""
+    """Write `folder/NAME.tsv` for each split, and say which files these are. The folder is made, if need be."""
     paths = {name: folder / f"{name}.tsv" for name in splits}
     if not overwrite:
         expect_free(folder, list(splits))
+    make_folder(folder)
     for name, path in paths.items():
         write_pairs(path, splits[name])
     return list(paths.values())

@@ -5,15 +5,17 @@ problems.jsonl   {"inputs": [[0.1, 0.7], [0.4, 0.2], ...], "answer": [1, 0, ...]
 to be solved     the same without an answer, or the inputs alone: [[0.1, 0.7], ...], [3, 1, 2], or plainly 3 1 2
 """
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from saccade.data.parsing import parse_json
 from saccade.data.pointing import Problem
 from saccade.errors import InputError
 from saccade.files import read_lines
+
+_ANSWERED = '{"inputs": [...], "answer": [...]}'
 
 
 def read_problems(path: Path, *, once: bool = True) -> list[Problem]:
@@ -23,13 +25,13 @@ def read_problems(path: Path, *, once: bool = True) -> list[Problem]:
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        record = _parsed(line, where)
+        record = parse_json(line, where, wanted=_ANSWERED)
         if not isinstance(record, dict) or "inputs" not in record or "answer" not in record:
-            raise InputError(f'{where}: wanted {{"inputs": [...], "answer": [...]}}')
+            raise InputError(f"{where}: wanted {_ANSWERED}")
         inputs = check_inputs(record["inputs"], where)
         found.append(Problem(inputs, _checked_answer(record["answer"], len(inputs), where, once=once)))
     if not found:
-        raise InputError(f'{path} is empty; it needs a problem a line: {{"inputs": [...], "answer": [...]}}')
+        raise InputError(f"{path} is empty; it needs a problem a line: {_ANSWERED}")
     sizes = [len(problem.inputs[0]) for problem in found]
     if len(set(sizes)) > 1:
         strange = next(number for number, size in enumerate(sizes, start=1) if size != sizes[0])
@@ -43,7 +45,7 @@ def read_problems(path: Path, *, once: bool = True) -> list[Problem]:
 def parse_inputs(line: str, where: str) -> list[list[float]]:
     """The inputs of one line: JSON, or numbers with spaces or commas between them."""
     if line.lstrip().startswith(("[", "{")):
-        record = _parsed(line, where)
+        record = parse_json(line, where, wanted='{"inputs": [...]}, or a list of numbers')
         if isinstance(record, dict) and "inputs" not in record:
             raise InputError(f'{where}: found no "inputs", wanted {{"inputs": [...]}}')
         return check_inputs(record["inputs"] if isinstance(record, dict) else record, where)
@@ -91,10 +93,3 @@ def _checked_answer(answer: Any, count: int, where: str, *, once: bool) -> list[
             f"{where}: the answer names input {twice} twice; wanted each at most once, or train with model.once=false"
         )
     return answer
-
-
-def _parsed(line: str, where: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON: {error}") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from saccade.errors import InputError
-from saccade.files import read_file, write_file
+from saccade.files import make_folder, read_file, write_file
 
 # No file of a known set is larger than this, packed or unpacked.
 _MOST_BYTES = 64 << 20
@@ -64,6 +64,7 @@ def get_public_set(
         where, content = _fetch(chosen.address + file + ".gz") if source is None else _take(source / file)
         if _digest(content) != digest:
             raise InputError(f"{where}: not the file of {name} that is meant; get it anew, or from elsewhere")
+        make_folder(out)
         write_file(path, content)
     return paths
 

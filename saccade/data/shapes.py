@@ -19,7 +19,8 @@ from PIL import Image, ImageDraw
 
 from saccade.data.boxes import Box, Noun
 from saccade.data.images import Pixels, as_png
-from saccade.files import write_file
+from saccade.errors import InputError
+from saccade.files import make_folder, write_file
 
 COLOURS = {
     "red": (214, 48, 49),
@@ -32,6 +33,7 @@ COLOURS = {
 SHAPES = ("circle", "square", "triangle", "cross", "star")
 SIZES = {"small": 0.11, "large": 0.2}  # half of a side, as a share of the image's
 RELATIONS = ("above", "below", "left of", "right of")
+CAPTIONS = "captions.jsonl"
 
 _FINE = 4  # drawn so many times larger, then made smaller: smooth edges
 
@@ -80,19 +82,34 @@ def make_scenes(count: int, *, seed: int | str, side: int) -> list[Scene]:
     return [make_scene(random.Random(f"scene {seed} {number}"), side=side) for number in range(count)]
 
 
+def expect_free_for_scenes(count: int, folder: Path) -> None:
+    """Raise if a file that `write_scenes` would write for so many scenes stands in `folder` already."""
+    paths = (folder / CAPTIONS, *(folder / _image_name(number) for number in range(count)))
+    standing = next((path for path in paths if path.exists()), None)
+    if standing is not None:
+        raise InputError(f"{standing} stands there already; choose another folder, or pass --overwrite")
+
+
 def write_scenes(scenes: Sequence[Scene], folder: Path, *, progress: Callable[[int, int], None] | None = None) -> Path:
-    """Write `images/*.png`, and `captions.jsonl` with the boxes of the nouns, which is the path that comes back."""
+    """Write `images/*.png`, and `captions.jsonl` with the boxes of the nouns, which is the path that comes back.
+
+    The folder is made, if need be. What stands there by these names is written over.
+    """
+    make_folder(folder / "images")
     lines: list[str] = []
     for number, scene in enumerate(scenes):
-        name = f"images/{number:06d}.png"
+        name = _image_name(number)
         write_file(folder / name, as_png(scene.pixels))
         nouns = [{"word": noun.word, "box": [round(share, 4) for share in noun.box]} for noun in scene.nouns]
         lines.append(json.dumps({"image": name, "caption": scene.caption, "nouns": nouns}))
         if progress is not None:
             progress(number + 1, len(scenes))
-    captions = folder / "captions.jsonl"
-    write_file(captions, "".join(f"{line}\n" for line in lines).encode())
-    return captions
+    write_file(folder / CAPTIONS, "".join(f"{line}\n" for line in lines).encode())
+    return folder / CAPTIONS
+
+
+def _image_name(number: int) -> str:
+    return f"images/{number:06d}.png"
 
 
 def _placed(chance: random.Random, size: str) -> _Thing:

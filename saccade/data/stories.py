@@ -4,16 +4,19 @@ qa1_..._train.txt   1 Mary moved to the bathroom.              (numbered; the nu
                     2 Where is Mary?<TAB>bathroom<TAB>1        (a question, its answer, the lines that it rests on)
 stories.jsonl       {"story": ["Mary moved to the bathroom."], "question": "Where is Mary?", "answer": "bathroom"}
                     (and, if it is known, "facts": [0], the sentences that the answer rests on, counted from 0)
+
+Each may be packed: stories.jsonl.gz.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from saccade.data.parsing import parse_json
 from saccade.errors import InputError
 from saccade.files import read_lines, write_file
+from saccade.packed import plain_path
 
 LONGEST_SENTENCE = 256  # words
 LONGEST_STORY = 10_000  # sentences
@@ -58,7 +61,7 @@ def read_stories(
     if tasks is not None:
         raise InputError(f"{path}: tasks can be chosen from a folder of bAbI's files; leave data.tasks out")
     lines = read_lines(path)
-    questions = (_of_json_lines if path.suffix == ".jsonl" else _of_babi)(lines, path, answered=answered)
+    questions = (_of_json_lines if plain_path(path).suffix == ".jsonl" else _of_babi)(lines, path, answered=answered)
     if not questions:
         raise InputError(f"{path}: found no question; wanted bAbI's format, or JSON lines in a file *.jsonl")
     return questions
@@ -87,9 +90,14 @@ def _babi_files(folder: Path, tasks: Sequence[int] | None, split: str) -> list[P
     """The files of a split, in the order of their tasks."""
     found: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
-        match = _BABI.fullmatch(path.name)
-        if match is not None and match[3] == split:
-            found[int(match[1])] = path
+        match = _BABI.fullmatch(plain_path(path).name)
+        if match is None or match[3] != split:
+            continue
+        number = int(match[1])
+        if number in found:
+            both = f"{found[number].name} and {path.name}"
+            raise InputError(f"{folder}: {both} are both of task {number}; wanted one file of each task")
+        found[number] = path
     if not found:
         raise InputError(f"{folder}: no file qa*_{split}.txt there; wanted a folder such as bAbI's en")
     strange = [number for number in tasks or () if number not in found]
@@ -100,8 +108,9 @@ def _babi_files(folder: Path, tasks: Sequence[int] | None, split: str) -> list[P
 
 
 def _of_babi(lines: list[str], path: Path, *, answered: bool) -> list[Question]:
-    match = _BABI.fullmatch(path.name)
-    task = f"{match[1]} {match[2]}" if match else path.name
+    name = plain_path(path).name
+    match = _BABI.fullmatch(name)
+    task = f"{match[1]} {match[2]}" if match else name
     questions: list[Question] = []
     story: list[tuple[str, ...]] = []
     places: dict[int, int] = {}  # of each numbered line, its sentence's place in the story
@@ -146,12 +155,9 @@ def _of_json_lines(lines: list[str], path: Path, *, answered: bool) -> list[Ques
         if not line.strip():
             continue
         where = f"{path}, line {line_number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: not JSON ({error}); wanted {_ANSWERED if answered else _ASKED}") from None
+        record = parse_json(line, where, wanted=_ANSWERED if answered else _ASKED)
         question = question_of(record, where, answered=answered)
-        questions.append(question._replace(task=path.name, number=line_number))
+        questions.append(question._replace(task=plain_path(path).name, number=line_number))
     return questions
 
 

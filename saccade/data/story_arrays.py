@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from saccade.data.stories import Question
 from saccade.errors import InputError
-from saccade.files import read_lines, write_file
+from saccade.files import decode_lines, read_own, write_file
 
 NOTHING = 0  # the number of no word, and of no sentence
+_MOST_BYTES = 64 << 20  # of a list of words
 Ids = NDArray[np.int64]
 
 
@@ -39,7 +40,8 @@ class StoryWords:
 
     @classmethod
     def load(cls, path: Path) -> "StoryWords":
-        rows = [line.partition("\t") for line in read_lines(path)]
+        lines = decode_lines(read_own(path, most=_MOST_BYTES), str(path))
+        rows = [line.partition("\t") for line in lines]
         words = [word for word, _, _ in rows]
         if not words or "" in words or len(set(words)) < len(words):
             raise InputError(f"{path}: damaged, a word is missing or stands there twice; copy the model's folder again")
@@ -113,6 +115,12 @@ def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory: 
         np.array(asked, dtype=np.int64),
         np.array([words.number(one.answer) for one in questions], dtype=np.int64),
     )
+
+
+def unknown_words(question: Question, words: StoryWords, *, memory: int) -> list[str]:
+    """What is passed over in the last `memory` sentences of a story and in its question, each word once, in order."""
+    read = (*question.story[-memory:], question.question)
+    return list(dict.fromkeys(word for sentence in read for word in sentence if words.number(word) == NOTHING))
 
 
 def _filled(rows: Sequence[Sequence[int]]) -> Ids:

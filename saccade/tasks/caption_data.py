@@ -1,8 +1,9 @@
 """Where a recipe's captioned images come from: the user's files, or scenes that the package draws."""
 
 import hashlib
+import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -11,23 +12,23 @@ from pydantic import Field, model_validator
 from saccade.data import Captioned, Scene, make_scenes, read_captions, read_names
 from saccade.errors import InputError
 from saccade.metrics import caption_words
-from saccade.settings import Settings
+from saccade.settings import DataPath, Settings
 
 
 class CaptionDataSettings(Settings):
     """What is learnt from."""
 
-    images: str | None = None  # the folder of the images
-    captions: str | None = None  # CSV, TSV, JSON lines, Flickr8k's token file, or Karpathy's JSON
-    train: str | None = None  # a file with the names of images to learn from, or a split that captions names
-    valid: str | None = None  # the same; without it, hold_out images are kept aside
+    images: DataPath | None = None  # the folder of the images
+    captions: DataPath | None = None  # CSV, TSV, JSON lines, Flickr8k's token file, or Karpathy's JSON
+    train: DataPath | None = None  # a file with the names of images to learn from, or a split that captions names
+    valid: DataPath | None = None  # the same; without it, hold_out images are kept aside
     bad_images: Literal["skip", "stop"] = "skip"  # what to do about those that cannot be read
     lower: bool = True  # captions in lower case and without punctuation, as they are scored
     make: Literal["shapes"] | None = None  # in place of images: scenes with exact captions
     scenes: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones
     seed: int = 0  # of made scenes, and of what is held out
     hold_out: Annotated[int, Field(ge=1)] = 500  # images for validation
-    cache: str | None = None  # where what the eye sees is kept; without it, in the user's cache
+    cache: DataPath | None = None  # where what the eye sees is kept; without it, in the user's cache
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -47,19 +48,40 @@ class CaptionSplits(NamedTuple):
     train: list[Captioned]
     valid: list[Captioned]
     scenes: dict[str, Scene]  # by the name of the image
+    folder: Path | None = None  # that the images are in, if they are files
 
     def fingerprint(self) -> str:
-        """A short text that other images and captions do not have."""
+        """A short text that other images and captions do not have, wherever their folder lies.
+
+        Of an image's file it takes the name within the folder and the size: there may be too many to be read for this.
+        """
         digest = hashlib.sha256()
+        folder = None if self.folder is None else self.folder.absolute()
         for part in (self.train, self.valid):
             digest.update(f"{len(part)}\n".encode())
             for one in part:
-                digest.update("\t".join([Path(one.image).name, *one.captions, "\n"]).encode(errors="surrogatepass"))
+                # of a made scene, the name says all
+                file = [one.image] if folder is None else _name_and_size(Path(one.image).absolute(), folder)
+                digest.update(f"{json.dumps([*file, one.captions, one.nouns])}\n".encode())
         return digest.hexdigest()[:16]
 
 
-def load_caption_splits(settings: CaptionDataSettings, *, side: int) -> CaptionSplits:
-    """Read which images and captions there are, or draw scenes of `side` x `side` pixels."""
+def _name_and_size(image: Path, folder: Path) -> list[str | int | None]:
+    """None for the size where there is no such file."""
+    name = image.relative_to(folder).as_posix() if image.is_relative_to(folder) else str(image)
+    try:
+        return [name, image.stat().st_size]
+    except OSError:
+        return [name, None]
+
+
+def load_caption_splits(
+    settings: CaptionDataSettings, tell: Callable[[str], None] = lambda text: None, *, side: int
+) -> CaptionSplits:
+    """Read which images and captions there are, or draw scenes of `side` x `side` pixels.
+
+    `tell` is told what is left out of the images.
+    """
     if settings.make is not None:
         return _made(settings, side)
     assert settings.images is not None
@@ -69,10 +91,26 @@ def load_caption_splits(settings: CaptionDataSettings, *, side: int) -> CaptionS
         raise InputError(f"{folder}: no such folder; say where your images are: data.images=DIR")
     if not Path(settings.captions).is_file():
         raise InputError(f"{settings.captions}: no such file; say where your captions are: data.captions=FILE")
-    known = [one._replace(captions=_tidy(one.captions, settings)) for one in read_captions(Path(settings.captions))]
-    known = [one for one in known if one.captions]
-    train, valid = _split(known, settings)
-    return CaptionSplits(_inside(folder, train), _inside(folder, valid), {})
+    known = _with_words(read_captions(Path(settings.captions)), settings, tell)
+    train, valid = _split(known, settings, tell)
+    return CaptionSplits(_inside(folder, train), _inside(folder, valid), {}, folder)
+
+
+def _with_words(found: list[Captioned], settings: CaptionDataSettings, tell: Callable[[str], None]) -> list[Captioned]:
+    """The images with their captions made tidy; a caption in which nothing is left is left out."""
+    tidy = [one._replace(captions=_tidy(one.captions, settings)) for one in found]
+    known = [one for one in tidy if one.captions]
+    total, kept = (sum(len(one.captions) for one in images) for images in (found, known))
+    if kept < total:
+        first = next(
+            one.image for one, after in zip(found, tidy, strict=True) if len(after.captions) < len(one.captions)
+        )
+        without = f" and {len(found) - len(known):,} images without any other" if len(known) < len(found) else ""
+        tell(
+            f"{settings.captions}: {total - kept:,} of {total:,} captions{without} are left out, for they have no word;"
+            f" the first is of {first}"
+        )
+    return known
 
 
 def _inside(folder: Path, images: list[Captioned]) -> list[Captioned]:
@@ -84,31 +122,60 @@ def _tidy(captions: Iterable[str], settings: CaptionDataSettings) -> list[str]:
     return [text for text in texts if text]
 
 
-def _split(known: list[Captioned], settings: CaptionDataSettings) -> tuple[list[Captioned], list[Captioned]]:
-    valid_names = None if settings.valid is None else _named(settings.valid, known, settings)
-    train_names = {one.image for one in known} if settings.train is None else _named(settings.train, known, settings)
+def _split(
+    known: list[Captioned], settings: CaptionDataSettings, tell: Callable[[str], None]
+) -> tuple[list[Captioned], list[Captioned]]:
+    valid_names = None if settings.valid is None else _named(settings.valid, known, settings, tell)
+    train_names = (
+        [one.image for one in known] if settings.train is None else _named(settings.train, known, settings, tell)
+    )
     if valid_names is None:
-        if len(train_names) < 2:
+        names = sorted(set(train_names))
+        if len(names) < 2:
             raise InputError(f"{settings.captions}: one image is too few to train and to validate; give data.valid")
         chance = random.Random(f"hold out {settings.seed}")
-        valid_names = set(chance.sample(sorted(train_names), min(settings.hold_out, max(len(train_names) // 10, 1))))
-    train_names -= valid_names
-    parts = tuple([one for one in known if one.image in names] for names in (train_names, valid_names))
+        valid_names = chance.sample(names, min(settings.hold_out, max(len(names) // 10, 1)))
+    elif settings.train is not None:
+        _tell_shared(train_names, valid_names, settings, tell)
+    for_valid = set(valid_names)
+    for_train = set(train_names) - for_valid
+    parts = tuple([one for one in known if one.image in names] for names in (for_train, for_valid))
     for part, name in zip(parts, ("train", "valid"), strict=True):
         if not part:
             raise InputError(f"data.{name}: none of its images has a caption in {settings.captions}")
     return parts[0], parts[1]
 
 
-def _named(which: str, known: Sequence[Captioned], settings: CaptionDataSettings) -> set[str]:
+def _tell_shared(
+    train: Sequence[str], valid: Sequence[str], settings: CaptionDataSettings, tell: Callable[[str], None]
+) -> None:
+    among_valid = set(valid)
+    shared = [name for name in train if name in among_valid]
+    if shared:
+        tell(
+            f"{settings.train}: {len(shared):,} of {len(train):,} images are in {settings.valid}, too, and are not"
+            f" learnt from; the first is {shared[0]}"
+        )
+
+
+def _named(
+    which: str, known: Sequence[Captioned], settings: CaptionDataSettings, tell: Callable[[str], None]
+) -> list[str]:
     """The images that a list of names, or a split of the captions' own, means."""
     splits = {one.split for one in known if one.split is not None}
     if which in splits:
-        return {one.image for one in known if one.split == which}
+        return [one.image for one in known if one.split == which]
     if not Path(which).is_file():
         own = f", nor one of the splits {', '.join(sorted(splits))} of {settings.captions}" if splits else ""
         raise InputError(f"{which}: no such file{own}; wanted a file with the name of an image a line")
-    return set(read_names(Path(which)))
+    names, images = read_names(Path(which)), {one.image for one in known}
+    strange = [name for name in names if name not in images]
+    if strange:
+        tell(
+            f"{which}: {len(strange):,} of {len(names):,} images have no caption in {settings.captions} and are left"
+            f" out; the first is {strange[0]}"
+        )
+    return names
 
 
 def _made(settings: CaptionDataSettings, side: int) -> CaptionSplits:

@@ -23,6 +23,7 @@ from saccade.data import (
     vocabulary_path,
 )
 from saccade.errors import InputError
+from saccade.files import make_folder
 from saccade.metrics import caption_words, pointing_accuracy, score_captions
 from saccade.models import (
     Caption,
@@ -92,9 +93,10 @@ class CaptionTask(Task[CaptionBatch]):
         self._rows = ImageRows(self.captioner, recipe.data, splits, reporter)
         self.train_images = self._readable(splits.train, "train")
         self.valid_images = self._readable(splits.valid, "valid")
-        self._examples = self._encode(self.train_images)
+        self._examples = self._encode(self.train_images, "train", reporter)
         self._batches = Batches(self._examples, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
-        self._valid_batches = Batches(self._encode(self.valid_images), tokens=recipe.train.batch_tokens, seed=0)
+        valid_examples = self._encode(self.valid_images, "valid", reporter)
+        self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
         reporter.say(
             f"{len(self.train_images):,} images with {len(self._examples):,} captions to train on,"
             f" {len(self.valid_images):,} images for validation; {len(vocabulary):,} words;"
@@ -156,14 +158,22 @@ class CaptionTask(Task[CaptionBatch]):
             raise InputError(f"data.{name}: none of its images can be read; is data.images={folder} the right folder?")
         return readable
 
-    def _encode(self, images: list[Captioned]) -> list[Example]:
+    def _encode(self, images: list[Captioned], name: str, reporter: Reporter) -> list[Example]:
         """For each caption, the row of its image and the numbers of its words; too long a caption is cut."""
         longest = self.recipe.model.longest
         examples: list[Example] = []
+        cut: list[str] = []
         for one in images:
             for text in one.captions:
                 *ids, end = self.captioner.vocabulary.encode(text).ids
                 examples.append(Example([self._rows.place(one.image)], [*ids[: longest - 1], end]))
+                if len(ids) >= longest:
+                    cut.append(one.image)
+        if cut:
+            reporter.say(
+                f"data.{name}: {len(cut):,} of {len(examples):,} captions are cut, for they are longer than"
+                f" model.longest={longest}; the first is of {cut[0]}"
+            )
         return examples
 
     def _with_images(self, batch: Batch) -> CaptionBatch:
@@ -178,6 +188,7 @@ def _vocabulary(recipe: CaptionRecipe, images: list[Captioned], folder: Path, re
     texts = [text for one in images for text in one.captions]
     reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(texts):,} captions")
     vocabulary = learn_vocabulary(texts, recipe.vocabulary)
+    make_folder(folder)
     vocabulary.save(path)
     return vocabulary
 

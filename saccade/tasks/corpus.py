@@ -2,22 +2,24 @@
 
 import hashlib
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from saccade.data import SETS, Dates, Numbers, Pair, expect_full, read_aligned, read_table, split_corpus
+from saccade.data.pairs import LeftOut
 from saccade.errors import InputError
-from saccade.settings import Settings
+from saccade.settings import DataPath, Settings
 
 
 class Files(Settings):
     """Two line-aligned files, or one table (TSV or JSON lines)."""
 
-    source: str | None = None
-    target: str | None = None
-    table: str | None = None
+    source: DataPath | None = None
+    target: DataPath | None = None
+    table: DataPath | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> "Files":
@@ -46,7 +48,7 @@ class DataSettings(Settings):
     valid: FilesOrTable | None = None  # the same; without it, hold_out pairs of train are kept aside
     source_column: str = "source"  # of a TSV or JSON lines file
     target_column: str = "target"
-    bad_pairs: Literal["stop", "skip"] = "stop"  # what to do about empty and overlong ones
+    bad_pairs: Literal["stop", "skip"] = "stop"  # what to do about unreadable, empty and overlong ones
     make: Literal["dates", "numbers"] | None = None  # in place of train: a corpus with exact answers
     pairs: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000  # of a made corpus
     seed: int = 0  # of a made corpus, and of what is held out
@@ -81,13 +83,13 @@ class Splits(NamedTuple):
         return digest.hexdigest()[:16]
 
 
-def load_splits(settings: DataSettings) -> Splits:
-    """Read or make the pairs."""
+def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda text: None) -> Splits:
+    """Read or make the pairs; `tell` is told what is left out of them."""
     if settings.train is None:
         return _made(settings)
-    pairs = _read(settings.train, settings)
+    pairs = _read(settings.train, settings, tell)
     if settings.valid is not None:
-        return Splits(pairs, _read(settings.valid, settings))
+        return Splits(pairs, _read(settings.valid, settings, tell))
     if len(pairs) < 2:
         raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
     chance = random.Random(f"hold out {settings.seed}")
@@ -109,13 +111,13 @@ def _made(settings: DataSettings) -> Splits:
 def locate(pair: Pair, settings: DataSettings) -> str:
     """Where a pair stands, for messages."""
     for files in (settings.train, settings.valid):
-        pairs = [] if files is None else _read(files, settings)
+        pairs = [] if files is None else _read(files, settings, lambda text: None)
         if files is not None and pair in pairs:
             return f"{files.name}, pair {pairs.index(pair) + 1}"
     return "data"
 
 
-def _read(files: Files, settings: DataSettings) -> list[Pair]:
+def _read(files: Files, settings: DataSettings, tell: Callable[[str], None]) -> list[Pair]:
     for path in (files.table, files.source, files.target):
         if path is not None and not Path(path).exists():
             public = [name for name in SETS if Path("data", name) in Path(path).parents]
@@ -124,10 +126,16 @@ def _read(files: Files, settings: DataSettings) -> list[Pair]:
                 f"{path}: no such file{get}; say where yours are: data.train.source=FILE data.train.target=FILE,"
                 " or data.train=FILE for a table, and data.valid in the same way"
             )
+    left_out = LeftOut() if settings.bad_pairs == "skip" else None
     if files.table is not None:
-        pairs = read_table(Path(files.table), source=settings.source_column, target=settings.target_column)
+        columns = {"source": settings.source_column, "target": settings.target_column}
+        pairs = read_table(Path(files.table), **columns, left_out=left_out)
     else:
         assert files.source is not None
         assert files.target is not None
-        pairs = read_aligned(Path(files.source), Path(files.target))
-    return expect_full(pairs, where=files.name, skip=settings.bad_pairs == "skip")
+        pairs = read_aligned(Path(files.source), Path(files.target), left_out=left_out)
+    if left_out is None:
+        return expect_full(pairs, where=files.name)
+    if left_out.first is not None:
+        tell(f"{files.name}: {left_out.describe(kept=len(pairs))}")
+    return pairs

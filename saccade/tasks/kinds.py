@@ -1,5 +1,6 @@
 """The tasks that there are, and what belongs to each."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,14 +67,14 @@ class Data(NamedTuple):
         return _TASKS[type(self.recipe)](self.recipe, self.splits, run, reporter)
 
 
-def load_data(recipe: Recipe) -> Data:
-    """Read what a recipe learns from."""
+def load_data(recipe: Recipe, tell: Callable[[str], None] = lambda text: None) -> Data:
+    """Read what a recipe learns from; `tell` is told what is left out of it."""
     if isinstance(recipe, TranslationRecipe):
-        splits = load_splits(recipe.data)
+        splits = load_splits(recipe.data, tell)
     elif isinstance(recipe, ClassificationRecipe):
         splits = load_labelled_splits(recipe.data, side=recipe.model.image_side)
     elif isinstance(recipe, LineRecipe):
-        splits = load_line_splits(recipe.data, side=recipe.model.height)
+        splits = load_line_splits(recipe.data, tell, side=recipe.model.height)
     elif isinstance(recipe, StoryRecipe):
         splits = load_story_splits(recipe.data)
     elif isinstance(recipe, AlgorithmRecipe):
@@ -81,5 +82,5 @@ def load_data(recipe: Recipe) -> Data:
     elif isinstance(recipe, PointingRecipe):
         splits = load_problem_splits(recipe.data, recipe.model)
     else:
-        splits = load_caption_splits(recipe.data, side=recipe.eye.image_side)
+        splits = load_caption_splits(recipe.data, tell, side=recipe.eye.image_side)
     return Data(recipe, splits, splits.fingerprint())

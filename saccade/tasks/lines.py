@@ -1,7 +1,7 @@
 """Reading lines of digits as a task of the training loop."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from saccade.data import (
     Cursor,
+    Labelled,
     Lines,
     ShuffledPlaces,
     learn_vocabulary,
@@ -21,7 +22,7 @@ from saccade.data import (
 )
 from saccade.models import LineReader, LineReaderSettings, LineSettings
 from saccade.models.line_reader import CHARACTERS, as_input
-from saccade.settings import Settings
+from saccade.settings import DataPath, Settings
 from saccade.tasks.common import count_parameters, expect_watched
 from saccade.train import ImageTrainSettings, Reporter, Task
 
@@ -33,8 +34,8 @@ _DIGITS = 5000  # made ones, to make lines of
 class LineDataSettings(Settings):
     """What is learnt from: lines of digits, those that the package draws or MNIST's."""
 
-    train: str | None = None  # MNIST's images (*images-idx3-ubyte*); without them, digits are drawn
-    valid: str | None = None
+    train: DataPath | None = None  # MNIST's images (*images-idx3-ubyte*); without them, digits are drawn
+    valid: DataPath | None = None
     lines: Annotated[int, Field(ge=10, le=1_000_000)] = 10_000
     hold_out: Annotated[int, Field(ge=1)] = 1000  # lines for validation, of digits that are not learnt from
     fewest: Annotated[int, Field(ge=1, le=100)] = 2  # digits of a line
@@ -90,14 +91,23 @@ class LineSplits(NamedTuple):
         return digest.hexdigest()[:16]
 
 
-def load_line_splits(settings: LineDataSettings, *, side: int) -> LineSplits:
-    """Make the lines, of digits of `side` x `side`."""
+def load_line_splits(
+    settings: LineDataSettings, tell: Callable[[str], None] = lambda text: None, *, side: int
+) -> LineSplits:
+    """Make the lines, of digits of `side` x `side`; `tell` is told of images that cannot be read."""
     parts: list[Lines] = []
     for name, path, count in (("train", settings.train, settings.lines), ("valid", settings.valid, settings.hold_out)):
         seed = f"{name} {settings.seed}"
-        digits = make_digits(_DIGITS, seed=seed, side=side) if path is None else read_labelled(Path(path), side=side)[0]
+        digits = make_digits(_DIGITS, seed=seed, side=side) if path is None else _read(path, tell, side=side)
         parts.append(make_lines(count, digits, seed=seed, fewest=settings.fewest, most=settings.most))
     return LineSplits(*parts)
+
+
+def _read(path: str, tell: Callable[[str], None], *, side: int) -> Labelled:
+    digits, bad = read_labelled(Path(path), side=side)
+    if bad:
+        tell(f"{path}: {len(bad):,} of {len(bad) + len(digits.labels):,} images are left out; {bad[0]}")
+    return digits
 
 
 class LineBatch(NamedTuple):

@@ -14,7 +14,7 @@ from saccade.data import Cursor, Problem, ProblemKind, ShuffledPlaces, make_prob
 from saccade.errors import InputError
 from saccade.metrics import covered_area, same_cycle
 from saccade.models import Pointed, Pointer, PointerModel, PointerSettings
-from saccade.settings import Settings
+from saccade.settings import DataPath, Settings
 from saccade.tasks.common import count_parameters, expect_watched
 from saccade.train import Reporter, Task, TrainSettings
 from saccade.train.settings import Count
@@ -31,8 +31,8 @@ class PointingDataSettings(Settings):
     most: Annotated[int, Field(ge=1, le=1000)] = 10
     hold_out: Annotated[int, Field(ge=1, le=1_000_000)] = 1000  # made problems for validation
     seed: int = 0  # of made problems
-    train: str | None = None  # in place of make: JSON lines, {"inputs": [[x, y], ...], "answer": [i, j, ...]}
-    valid: str | None = None
+    train: DataPath | None = None  # in place of make: JSON lines, {"inputs": [[x, y], ...], "answer": [i, j, ...]}
+    valid: DataPath | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -75,6 +75,7 @@ class PointingSplits(NamedTuple):
 
     train: list[Problem] | None
     valid: list[Problem]
+    made_by: tuple[str, int, int, int] | None = None  # kind, fewest, most and seed of those to learn from
 
     def fingerprint(self) -> str:
         """A short text that other problems do not have."""
@@ -91,8 +92,8 @@ def load_problem_splits(settings: PointingDataSettings, model: PointerModel) -> 
             fewest=settings.fewest,
             most=settings.most,
         )
-        return PointingSplits(None, valid)
-    return PointingSplits(*(_read(str(name), model) for name in (settings.train, settings.valid)))
+        return PointingSplits(None, valid, (settings.make, settings.fewest, settings.most, settings.seed))
+    return PointingSplits(_read(str(settings.train), model), _read(str(settings.valid), model))
 
 
 def _read(name: str, model: PointerModel) -> list[Problem]:

@@ -21,9 +21,10 @@ from saccade.data import (
     make_stories,
     read_stories,
 )
+from saccade.data.story_arrays import unknown_words
 from saccade.errors import InputError
 from saccade.models import Answerer, AnswererSettings, MemorySettings, recall_stories
-from saccade.settings import Settings
+from saccade.settings import DataPath, Settings
 from saccade.tasks.common import count_parameters, expect_watched
 from saccade.train import Reporter, Task, TrainSettings
 
@@ -34,8 +35,8 @@ _AT_ONCE = 256  # questions of validation
 class StoryDataSettings(Settings):
     """What is learnt from."""
 
-    train: str | None = None  # a folder of bAbI's files (qa*_train.txt), one such file, or JSON lines (*.jsonl)
-    valid: str | None = None  # a file; without it, stories are held out
+    train: DataPath | None = None  # a folder of bAbI's files (qa*_train.txt), one such file, or JSON lines (*.jsonl)
+    valid: DataPath | None = None  # a file; without it, stories are held out
     tasks: Annotated[list[int], Field(min_length=1)] | None = None  # of bAbI's twenty; null: all that are there
     make: Literal["stories"] | None = None  # in place of train: stories that the package makes
     stories: Annotated[int, Field(ge=10, le=1_000_000)] = 1000  # of made ones, with five questions each
@@ -83,6 +84,7 @@ class StorySplits(NamedTuple):
         """A short text that other stories do not have."""
         digest = hashlib.sha256()
         for part in self:
+            digest.update(f"{len(part)}\n".encode())
             for one in part:
                 digest.update(repr((one.story, one.question, one.answer)).encode())
         return digest.hexdigest()[:16]
@@ -123,6 +125,30 @@ def _read(name: str, tasks: Sequence[int] | None) -> list[Question]:
     return read_stories(Path(name), tasks=tasks)
 
 
+def _tell_what_is_lost(splits: StorySplits, words: StoryWords, memory: int, reporter: Reporter) -> None:
+    """Say how many stories are longer than the memory, and what of the validation was never seen in training."""
+    for name, part in splits._asdict().items():
+        long = [one for one in part if len(one.story) > memory]
+        if long:
+            reporter.say(
+                f"data.{name}: {len(long):,} of {len(part):,} questions come after more than model.memory={memory}"
+                f" sentences, of which the first are forgotten; see {long[0].where}"
+            )
+    strange = [one for one in splits.valid if unknown_words(one, words, memory=memory)]
+    if strange:
+        first = ", ".join(unknown_words(strange[0], words, memory=memory)[:3])
+        reporter.say(
+            f"data.valid: {len(strange):,} of {len(splits.valid):,} questions have words that data.train has not, which"
+            f" are passed over; see {strange[0].where}: {first}"
+        )
+    unheard = [one for one in splits.valid if not words.number(one.answer)]
+    if unheard:
+        reporter.say(
+            f"data.valid: {len(unheard):,} of {len(splits.valid):,} answers are not in data.train, and count as wrong;"
+            f" see {unheard[0].where}: {unheard[0].answer}"
+        )
+
+
 class StoryBatch(NamedTuple):
     """Questions, and whether it is too early for a softmax."""
 
@@ -145,6 +171,7 @@ class StoryTask(Task[StoryBatch]):
         memory = recipe.model.memory
         self._train, self._valid = (encode_stories(part, words, memory=memory) for part in splits)
         self._places = ShuffledPlaces(len(splits.train), batch=recipe.train.batch, seed=recipe.train.seed)
+        _tell_what_is_lost(splits, words, memory, reporter)
         reporter.say(
             f"{len(splits.train):,} questions to train on, {len(splits.valid):,} for validation;"
             f" {len(words) - 1:,} words; {count_parameters(self.net):,} parameters"

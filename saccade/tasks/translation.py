@@ -25,6 +25,7 @@ from saccade.data import (
     save_vocabularies,
 )
 from saccade.errors import InputError
+from saccade.files import make_folder
 from saccade.metrics import score_translations
 from saccade.models import (
     RnnSettings,
@@ -79,8 +80,8 @@ class TranslationTask(Task[Batch]):
         settings = TranslatorSettings(model=recipe.model, vocabulary=recipe.vocabulary)
         self.translator = Translator.make(settings, vocabularies)
         self.net = self.translator.net
-        pairs, self.examples = self._encode(splits.train, "train")
-        self.valid, valid_examples = self._encode(splits.valid, "valid")
+        pairs, self.examples = self._encode(splits.train, "train", reporter)
+        self.valid, valid_examples = self._encode(splits.valid, "valid", reporter)
         cut_anew = self._cut_anew(pairs) if recipe.vocabulary.dropout else self.examples
         self._batches = Batches(cut_anew, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
@@ -132,10 +133,11 @@ class TranslationTask(Task[Batch]):
 
         return examples
 
-    def _encode(self, pairs: list[Pair], name: str) -> tuple[list[Pair], list[Example]]:
+    def _encode(self, pairs: list[Pair], name: str, reporter: Reporter) -> tuple[list[Pair], list[Example]]:
         """The pairs and their numbers; those that are too long for the model are refused, or left out."""
         source, target = self.translator.vocabularies
         kept: list[Pair] = []
+        overlong: list[Pair] = []
         examples: list[Example] = []
         for pair in pairs:
             example = Example(source.encode(pair.source).ids, target.encode(pair.target).ids)
@@ -148,8 +150,15 @@ class TranslationTask(Task[Batch]):
                     f"{locate(pair, self.recipe.data)} has {longest} tokens, more than model.longest, which is"
                     f" {self.recipe.model.longest}; raise that, or leave such pairs out with data.bad_pairs=skip"
                 )
+            else:
+                overlong.append(pair)
         if not examples:
             raise InputError(f"data.{name}: every pair is longer than model.longest={self.recipe.model.longest}")
+        if overlong:
+            reporter.say(
+                f"data.{name}: {len(overlong):,} of {len(pairs):,} pairs are left out, for they are longer than"
+                f" model.longest={self.recipe.model.longest}; the first begins {overlong[0].source[:60]!r}"
+            )
         return kept, examples
 
 
@@ -158,5 +167,6 @@ def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path, re
         return load_vocabularies(recipe.vocabulary, folder)
     reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(pairs):,} pairs")
     vocabularies = learn_vocabularies(pairs, recipe.vocabulary)
+    make_folder(folder)
     save_vocabularies(vocabularies, recipe.vocabulary, folder)
     return vocabularies

@@ -1,5 +1,6 @@
 """Captioned images, from every form of file."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def test_every_form_gives_the_same(name: str, content: str, tmp_path: Path):
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
     assert read_captions(path) == WANTED
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + content.encode()))
+    assert read_captions(packed) == WANTED
 
 
 def test_the_form_of_karpathy_knows_splits_and_folders(tmp_path: Path):
@@ -40,6 +44,9 @@ def test_the_form_of_karpathy_knows_splits_and_folders(tmp_path: Path):
         Captioned("a.jpg", ["A dog ."], "train"),
         Captioned("val2014/b.jpg", ["Cats .", "Two"], "val"),
     ]
+    packed = tmp_path / "dataset.json.gz"
+    packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + path.read_bytes()))
+    assert read_captions(packed) == read_captions(path)
 
 
 def test_nouns_with_boxes_belong_to_the_one_caption(tmp_path: Path):
@@ -59,10 +66,17 @@ BAD = {
     "word.jsonl": ('{"image": "a.jpg", "caption": "x", "nouns": [{"box": [0, 0, 1, 1]}]}\n', "line 1: nouns: found"),
     "empty.csv": ("", "empty"),
     "header.csv": ("picture,text\na.jpg,A dog\n", "image and caption"),
-    "columns.csv": ("image,caption\na.jpg,A dog, running\n", "row 2"),
-    "columns.tsv": ("image\tcaption\na.jpg\n", "row 2"),
-    "caption.csv": ("image,caption\na.jpg,A dog\nb.jpg, \n", "row 3: no caption"),
-    "image.tsv": ("image\tcaption\n\tA dog\n", "row 2: no image"),
+    "columns.csv": ("image,caption\na.jpg,A dog, running\n", "line 2: found 3 columns"),
+    "columns.tsv": ("image\tcaption\na.jpg\n", "line 2: found 1 columns"),
+    "twice.csv": ("image,caption,caption\na.jpg,A dog,Dogs\n", "line 1: found 'image, caption, caption'"),
+    "caption.csv": ("image,caption\na.jpg,A dog\n\nb.jpg, \n", "line 4: no caption"),
+    "image.tsv": ("image\tcaption\n\tA dog\n", "line 2: no image"),
+    "after.csv": ('image,caption\na.jpg,"A" dog\n', "line 2: found text after a quote that closes"),
+    "mac.csv": ("image,caption\na.jpg,A dog\rb.jpg,A cat\n", "line 2: not CSV"),
+    "long.csv": (f"image,caption\na.jpg,{'so ' * 50_000}\n", "line 2: not CSV (field larger than"),
+    "half.jsonl": ('{"image": "a.jpg", "caption": "A \\ud83d dog"}\n', r"line 1: found \ud83d, half of a character"),
+    "half.json": ('{"images": [{"filename": "\\uDC00", "sentences": [{"raw": "x"}]}]}', r"found \udc00, half"),
+    "both.jsonl": ('{"image": "a.jpg", "caption": "x", "captions": ["y"]}\n', "line 1: found both"),
     "broken.jsonl": ('{"image": "a.jpg", "caption": "x"}\n{"image"\n', "line 2: not JSON"),
     "keys.jsonl": ('{"image": "a.jpg", "text": "A dog"}\n', "line 1"),
     "list.jsonl": ("[1]\n", "line 1"),
@@ -73,6 +87,8 @@ BAD = {
     "other.json": ('{"pictures": []}', "images"),
     "sentences.json": ('{"images": [{"filename": "a.jpg"}]}', "image 1"),
     "text.json": ('{"images": ["a.jpg"]}', "image 1"),
+    "split.json": ('{"images": [{"filename": "a", "split": 3, "sentences": [{"raw": "x"}]}]}', "image 1: wanted"),
+    "folder.json": ('{"images": [{"filename": "a", "filepath": 3, "sentences": [{"raw": "x"}]}]}', "image 1: wanted"),
 }
 
 
@@ -85,6 +101,24 @@ def test_bad_files_get_one_line_with_their_place(name: str, content: str, says: 
     assert name in str(caught.value)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", ['b.jpg,"A cat', 'b.jpg,"A ""cat""', '"b.jpg,A cat', '"'])
+def test_a_stray_quote_is_refused_where_it_opens(bad: str, tmp_path: Path):
+    """Quotes may close lines later in CSV, and the rows between would be one caption, with no word said."""
+    path = tmp_path / "captions.csv"
+    for rest in ("c.jpg,A cow\n", 'c.jpg,"A cow"\n', ""):
+        path.write_text(f"image,caption\na.jpg,A dog\n{bad}\n{rest}d.jpg,A pig\n")
+        with pytest.raises(InputError) as caught:
+            read_captions(path)
+        says = "a quote opens here and is not closed on its line; double it or take it away"
+        assert str(caught.value) == f"{path}, line 3: {says}"
+
+
+def test_a_whole_character_of_two_halves_is_fine(tmp_path: Path):
+    path = tmp_path / "captions.jsonl"
+    path.write_text('{"image": "a.jpg", "caption": "A \\ud83d\\ude00 face, \\\\ud800 written out"}\n')
+    assert read_captions(path) == [Captioned("a.jpg", ["A 😀 face, \\ud800 written out"])]
 
 
 def test_names_of_images(tmp_path: Path):

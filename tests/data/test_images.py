@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from saccade.data import read_image
+from saccade.data import as_png, make_digits, make_lines, read_image, read_strip
+from saccade.data.images import common_background, turned_to
 from saccade.errors import InputError
 
 SIDE = 32
@@ -143,3 +144,64 @@ def test_what_is_no_image_gets_one_line_with_its_name(content: bytes, tmp_path: 
 def test_a_file_that_is_not_there(tmp_path: Path):
     with pytest.raises(InputError, match=r"none\.png"):
         read_image(tmp_path / "none.png", side=SIDE)
+
+
+LINE = make_lines(1, make_digits(40, seed=0, side=16), seed=3, most=2).pixels[0]  # [16, 32], white on black
+
+
+@pytest.mark.parametrize(
+    "paper",
+    [
+        LINE,
+        255 - LINE,
+        (200 - LINE * 0.6).astype(np.uint8),  # badly lit: from 200 down to 47
+        np.stack([255 - LINE, 245 - LINE // 2, 225 - LINE // 2], axis=-1),  # yellow paper and red ink
+    ],
+    ids=["white on black", "black on white", "badly lit", "in colour"],
+)
+def test_a_strip_is_white_on_black_whatever_it_was(paper: np.ndarray):
+    strip = read_strip(as_png(paper), height=16, width=48)
+    assert np.corrcoef(strip[:, :32].ravel(), LINE.ravel())[0, 1] > 0.99
+    assert not strip[:, 32:].any()  # what is missing is black, as in what was learnt
+
+
+def test_the_strip_of_a_dark_line_is_that_of_a_white_one():
+    light, dark = (read_strip(as_png(pixels), height=16, width=48) for pixels in (255 - LINE, LINE))
+    assert (light == dark).all()
+
+
+GREY = np.repeat(make_digits(200, seed=0, side=16).pixels[..., :1], 3, axis=-1)
+COLOURS = np.random.default_rng(0).integers(0, 256, (200, 16, 16, 3), dtype=np.uint8)
+TINTED = np.minimum(255 - GREY, [255, 250, 235]).astype(np.uint8)  # black on paper in lamplight
+
+
+def mixed(others: np.ndarray, count: int) -> np.ndarray:
+    return np.concatenate([others[:count], GREY[count:]])
+
+
+@pytest.mark.parametrize(
+    ("images", "background"),
+    [
+        (GREY, "dark"),
+        (255 - GREY, "light"),
+        (TINTED, "light"),
+        (mixed(255 - GREY, 2), "dark"),  # one in a hundred
+        (mixed(255 - GREY, 3), None),
+        (mixed(COLOURS, 2), "dark"),
+        (mixed(COLOURS, 3), None),
+        (COLOURS, None),
+        (GREY // 2 + np.array([0, 60, 120], dtype=np.uint8), None),  # on blue
+        (np.full((10, 16, 16, 3), 255, dtype=np.uint8), None),  # nothing is written
+    ],
+)
+def test_the_background_of_nearly_all(images: np.ndarray, background: str | None):
+    assert common_background(images) == background
+
+
+def test_only_grey_images_of_the_other_background_are_turned():
+    images = np.stack([GREY[0], 255 - GREY[1], COLOURS[2], 255 - COLOURS[3], np.full_like(GREY[4], 255)])
+    turned = turned_to("dark", images)
+    assert (turned == np.stack([GREY[0], GREY[1], *images[2:]])).all()
+    assert (turned_to("light", images) == np.stack([255 - GREY[0], 255 - GREY[1], *images[2:]])).all()
+    assert turned_to(None, images) is images
+    assert turned.dtype == np.uint8

@@ -151,12 +151,25 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
 
 
 def test_what_stands_there_is_not_overwritten(tmp_path: Path) -> None:
+    folder = tmp_path / "not" / "yet" / "there"
     splits = {"train": [Pair("a", "b")]}
-    write_splits(splits, tmp_path)
+    write_splits(splits, folder)
+    (folder / "valid.tsv").write_text("mine\n")
     with pytest.raises(InputError, match="stands there already"):
-        write_splits(splits, tmp_path)
-    write_splits({"train": [Pair("c", "d")]}, tmp_path, overwrite=True)
-    assert (tmp_path / "train.tsv").read_text().endswith("c\td\n")
+        write_splits(splits, folder)
+    write_splits({"train": [Pair("c", "d")]}, folder, overwrite=True)
+    assert (folder / "train.tsv").read_text().endswith("c\td\n")
+    assert (folder / "valid.tsv").read_text() == "mine\n"
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"file cannot be made: File exists; choose another place"):
+        write_splits({"train": [Pair("a", "b")]}, tmp_path / "file")
+    with pytest.raises(InputError, match=r"train\.tsv cannot be written: there is no folder"):
+        write_pairs(tmp_path / "nowhere" / "train.tsv", [Pair("a", "b")])
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Problems to point at: their answers against other ways to find them, and the files that hold them."""
 
+import gzip
 import itertools
 import json
 import random
@@ -143,6 +144,15 @@ def test_a_bad_problem_is_named_with_its_line(line: str, says: str, tmp_path: Pa
     assert str(path) in str(error.value)
 
 
+def test_packed_problems_and_halves_of_characters(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"inputs": [2, 1], "answer": [1, 0]}\n\n'))
+    assert read_problems(path) == [([[2.0], [1.0]], [1, 0])]
+    path.write_bytes(gzip.compress(rb'{"inputs": [2, 1], "answer": [1, 0], "\ud800": 1}'))
+    with pytest.raises(InputError, match=r"own\.jsonl\.gz, line 1: found \\ud800, half of a character"):
+        read_problems(path)
+
+
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("\n")
     with pytest.raises(InputError, match="is empty"):
@@ -172,6 +182,7 @@ def test_inputs_are_written_in_several_ways(line: str, inputs: list[list[float]]
         ('{"input": [1]}', 'here: found no "inputs"'),
         ("[3, 1", "here: not JSON"),
         ('["a"]', "here: found 'a' in input 0"),
+        (r'{"inputs": [1], "name": "\ud800"}', r"here: found \ud800, half of a character"),
     ],
 )
 def test_bad_inputs_get_one_line(line: str, says: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from saccade.cli.main import main
 from saccade.data import make_scenes, read_captions, read_image, write_scenes
 from saccade.data.shapes import COLOURS, RELATIONS, SHAPES, SIZES, Box, Scene
 
@@ -74,11 +75,29 @@ def test_a_box_contains_what_is_in_it():
 
 
 def test_written_scenes_are_read_back(tmp_path: Path):
-    captions = write_scenes(SCENES[:3], tmp_path)
+    captions = write_scenes(SCENES[:3], tmp_path / "new")
     found = read_captions(captions)
     assert [one.captions for one in found] == [[scene.caption] for scene in SCENES[:3]]
     for one, scene in zip(found, SCENES, strict=False):
-        assert (read_image(tmp_path / one.image, side=64) == scene.pixels).all()
+        assert (read_image(tmp_path / "new" / one.image, side=64) == scene.pixels).all()
     first = json.loads(captions.read_text().splitlines()[0])
     assert [noun["word"] for noun in first["nouns"]] == [noun.word for noun in SCENES[0].nouns]
     np.testing.assert_allclose(first["nouns"][0]["box"], SCENES[0].nouns[0].box, atol=1e-4)
+
+
+def test_scenes_are_not_written_over_what_stands_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Somebody's photographs may have the same names; and there may be others beside them."""
+    images = tmp_path / "images"
+    images.mkdir()
+    (images / "000001.png").write_bytes(b"mine")
+    make = ["data", "make", "shapes", "--side", "16", "--out", str(tmp_path)]
+    assert main([*make, "--scenes", "2"]) == 2
+    assert f"{images / '000001.png'} stands there already" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.rglob("*")] == ["images", "000001.png"]
+    assert main([*make, "--scenes", "1"]) == 0
+    assert main([*make, "--scenes", "1"]) == 2
+    assert "captions.jsonl stands there already" in capsys.readouterr().err
+    assert main([*make, "--scenes", "1", "--seed", "1", "--overwrite"]) == 0
+    assert (images / "000001.png").read_bytes() == b"mine"
+    (scene,) = make_scenes(1, seed=1, side=16)
+    assert (read_image(images / "000000.png", side=16) == scene.pixels).all()

@@ -1,11 +1,13 @@
 """Stories: bAbI's format, JSON lines, made ones; and how they become numbers."""
 
+import gzip
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from saccade.cli.main import main
 from saccade.data import (
     StoryWords,
     encode_stories,
@@ -16,6 +18,7 @@ from saccade.data import (
     write_stories,
 )
 from saccade.data.made_stories import PEOPLE, ROOMS
+from saccade.data.story_arrays import unknown_words
 from saccade.errors import InputError
 
 BABI = Path(__file__).parents[3] / "shared" / "data" / "babi" / "en"
@@ -109,6 +112,30 @@ def test_json_lines(tmp_path: Path) -> None:
         read_stories(unanswered)
 
 
+def test_packed_stories_are_what_they_were(tmp_path: Path) -> None:
+    """bAbI's format in a file and in a folder, and JSON lines; which it is, the name before `.gz` says."""
+    babi = written(tmp_path, EXAMPLE)
+    lines = written(tmp_path, '{"story": ["Ann is in."], "question": "Where is Ann?", "answer": "in"}', "mine.jsonl")
+    for path in (babi, lines):
+        plain = read_stories(path)
+        packed = tmp_path / f"{path.name}.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        assert [one._replace(where="") for one in read_stories(packed)] == [one._replace(where="") for one in plain]
+    with pytest.raises(InputError, match=r"train\.txt and qa7_my-own_train\.txt\.gz are both of task 7; wanted one"):
+        read_stories(tmp_path)
+    babi.unlink()
+    assert {one.task for one in read_stories(tmp_path)} == {"7 my-own"}
+
+
+def test_two_files_of_one_task_are_refused(tmp_path: Path) -> None:
+    for name in ("qa1_made_train.txt", "qa1_single-supporting-fact_train.txt"):
+        written(tmp_path, EXAMPLE, name)
+    written(tmp_path, EXAMPLE, "qa1_made_test.txt")
+    with pytest.raises(InputError, match="are both of task 1; wanted one file of each task"):
+        read_stories(tmp_path)
+    assert len(read_stories(tmp_path, split="test")) == 3
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -119,6 +146,7 @@ def test_json_lines(tmp_path: Path) -> None:
         ('{"story": [1], "question": "a", "answer": "b"}', "wanted {"),
         ('{"story": ["a"], "question": "a", "answer": 1}', "wanted {"),
         ('{"story": ["a"], "question": "?", "answer": "b"}', "a sentence of 0 words"),
+        (r'{"story": ["a"], "question": "a", "answer": "\uDFFF"}', r"line 1: found \\udfff, half of a character"),
         ('{"story": ["a"], "question": "a", "answer": "b", "facts": [1]}', "places from 0 to 0"),
         ('{"story": ["a"], "question": "a", "answer": "b", "facts": [true]}', "places from 0 to 0"),
     ],
@@ -155,6 +183,10 @@ def test_words_are_kept_with_how_answers_are_written(tmp_path: Path) -> None:
         (tmp_path / "words.txt").write_text(damaged)
         with pytest.raises(InputError, match="damaged"):
             StoryWords.load(tmp_path / "words.txt")
+    with (tmp_path / "words.txt").open("wb") as file:
+        file.truncate(1 << 40)  # a file with nothing in it, as large as may be
+    with pytest.raises(InputError, match="it is not one that saccade wrote"):
+        StoryWords.load(tmp_path / "words.txt")
 
 
 def test_arrays_have_each_sentence_once_and_the_most_recent_first(tmp_path: Path) -> None:
@@ -197,6 +229,16 @@ def test_unknown_words_are_passed_over_but_not_a_whole_question(tmp_path: Path) 
     assert not blank.sentences[blank.stories[0, 2]].any()
     with pytest.raises(InputError, match=r"line 3: 'quo vadis' has no word that the model knows; ask with"):
         encode_stories([questions[0]._replace(question=("quo", "vadis"))], words, memory=50)
+
+
+def test_which_words_are_passed_over(tmp_path: Path) -> None:
+    (question, *_) = read_stories(written(tmp_path, EXAMPLE))
+    words = StoryWords.learn([question])
+    story = (("zoe", "slept"), ("mary", "slept", "in", "the", "bathroom"), ("john", "in", "love"))
+    strange = question._replace(story=story, question=("where", "is", "love", "zoe"))
+    assert unknown_words(strange, words, memory=50) == ["zoe", "slept", "in", "love"]
+    assert unknown_words(strange, words, memory=1) == ["in", "love", "zoe"]  # what is forgotten is not read at all
+    assert unknown_words(question, words, memory=50) == []
 
 
 def test_made_stories_are_true() -> None:
@@ -248,3 +290,17 @@ def test_written_stories_are_read_as_they_were(tmp_path: Path) -> None:
     again = read_stories(tmp_path)
     assert [one[:4] for one in again] == [one[:4] for one in questions]
     assert [one.number for one in again] == [one.number + 1 for one in questions]
+
+
+def test_stories_get_a_folder_and_only_their_files_are_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = tmp_path / "new" / "stories"
+    make = ["data", "make", "stories", "--stories", "2", "--test", "1", "--out", str(folder)]
+    assert main(make) == 0
+    before = (folder / "qa1_made_train.txt").read_text()
+    (folder / "qa2_mine_train.txt").write_text("mine")
+    assert main(make) == 2
+    assert "stands there already" in capsys.readouterr().err
+    assert main([*make, "--seed", "1", "--overwrite"]) == 0
+    assert (folder / "qa1_made_train.txt").read_text() != before
+    assert (folder / "qa2_mine_train.txt").read_text() == "mine"
+    assert len(list(folder.iterdir())) == 3

@@ -14,7 +14,7 @@ from saccade.data import make_scenes, write_scenes
 from saccade.errors import InputError
 from saccade.models import Captioner, Search, load_as
 from saccade.settings import check_settings
-from saccade.tasks import CaptionRecipe, CaptionTask, load_caption_splits, load_recipe
+from saccade.tasks import CaptionRecipe, CaptionTask, load_caption_splits, load_data, load_recipe
 from saccade.train import Silent, train
 
 
@@ -76,18 +76,23 @@ def test_it_learns_what_a_single_shape_is_called(weighting: str, tmp_path: Path)
     assert 0 <= after["pointing"] <= 100
 
 
+class Listening(Silent):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
 def test_bad_images_are_told_of_and_left_out(scenes: Path, tmp_path: Path):
-    said: list[str] = []
-
-    class Listening(Silent):
-        def say(self, text: str) -> None:
-            said.append(text)
-
+    reporter = Listening()
     recipe = small(from_files(scenes))
     splits = load_caption_splits(recipe.data, side=16)
-    task = CaptionTask(recipe, splits, tmp_path / "run", Listening())
+    task = CaptionTask(recipe, splits, tmp_path / "run", reporter)
     assert len(task.train_images) + len(task.valid_images) == 38
-    (told,) = (text for text in said if "left out" in text)
+    (told,) = (text for text in reporter.said if "left out" in text)
     assert "2 of 40" in told
     assert "000005.png" in told or "000003.png" in told
     with pytest.raises(InputError, match=r"00000[35]\.png"):
@@ -138,6 +143,78 @@ def test_splits_by_list_and_by_name(scenes: Path, tmp_path: Path):
     assert splits.train[0].captions == ["a star"]  # in lower case, without marks
     kept = load_caption_splits(small({**data, "lower": False}).data, side=16)
     assert kept.train[0].captions == ["A Star ."]
+
+
+def test_what_is_left_out_of_lists_and_captions_is_told(scenes: Path, tmp_path: Path):
+    captions = tmp_path / "captions.jsonl"
+    records = [
+        {"image": "a.png", "captions": ["A dog", " . ", "!"]},
+        {"image": "b.png", "captions": ["?"]},
+        {"image": "c.png", "captions": ["A cat"]},
+        {"image": "d.png", "captions": ["A cow"]},
+    ]
+    captions.write_text("".join(json.dumps(record) + "\n" for record in records))
+    train, valid = tmp_path / "train.txt", tmp_path / "valid.txt"
+    train.write_text("c.png\nx.png\nd.png\na.png\ny.png\n")
+    valid.write_text("a.png\nb.png\nd.png\n")
+    data = {"images": str(scenes), "captions": str(captions), "train": str(train), "valid": str(valid)}
+    recipe = small(data)
+    said: list[str] = []
+    loaded = load_data(recipe, said.append)
+    assert [[Path(one.image).name for one in part] for part in loaded.splits[:2]] == [["c.png"], ["a.png", "d.png"]]
+    empty = "3 of 6 captions and 1 images without any other are left out, for they have no word; the first is of a.png"
+    assert said == [
+        f"{captions}: {empty}",
+        f"{valid}: 1 of 3 images have no caption in {captions} and are left out; the first is b.png",
+        f"{train}: 2 of 5 images have no caption in {captions} and are left out; the first is x.png",
+        f"{train}: 2 of 5 images are in {valid}, too, and are not learnt from; the first is d.png",
+    ]
+    said.clear()
+    load_data(small(from_files(scenes)), said.append)
+    assert said == []
+
+
+def test_captions_that_are_cut_are_told_of(scenes: Path, tmp_path: Path):
+    captions = scenes / "captions.jsonl"
+    records = [json.loads(line) for line in captions.read_text().splitlines()]
+    for number, record in enumerate(records):
+        words = {10: 8, 20: 9}.get(number, 7)  # with the end, seven words are eight
+        record |= {"caption": "so " * words, "nouns": []}
+    captions.write_text("".join(json.dumps(record) + "\n" for record in records))
+    (tmp_path / "valid.txt").write_text("images/000020.png\nimages/000021.png\n")
+    recipe = small(from_files(scenes, valid=str(tmp_path / "valid.txt")), model={"longest": 8})
+    reporter = Listening()
+    CaptionTask(recipe, load_caption_splits(recipe.data, side=16), tmp_path / "run", reporter)
+    cut = "captions are cut, for they are longer than model.longest=8; the first is of"
+    assert [text for text in reporter.said if "are cut" in text] == [
+        f"data.train: 1 of 36 {cut} {scenes}/images/000010.png",
+        f"data.valid: 1 of 2 {cut} {scenes}/images/000020.png",
+    ]
+
+
+def test_the_fingerprint_knows_the_images_and_not_where_they_lie(
+    scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fingerprint(folder: Path, captions: str = "captions.jsonl", **data: Any) -> str:
+        values = {"images": str(folder), "captions": str(folder / captions), **data}
+        return load_data(small(values)).fingerprint
+
+    here = fingerprint(scenes)
+    monkeypatch.chdir(scenes.parent)
+    assert fingerprint(Path("scenes")) == here
+    lines = (scenes / "captions.jsonl").read_text()
+    (scenes / "absolute.jsonl").write_text(lines.replace("images/", f"{scenes.as_posix()}/images/"))
+    assert fingerprint(scenes, "absolute.jsonl") == fingerprint(Path("scenes"), "absolute.jsonl") == here
+    moved = tmp_path / "elsewhere" / "photos"
+    shutil.copytree(scenes, moved)
+    assert fingerprint(moved) == here
+    assert fingerprint(moved, seed=1) != here
+    assert fingerprint(moved, hold_out=3) != here
+    (moved / "images").rename(moved / "pictures")  # other folders within are other names
+    (moved / "captions.jsonl").write_text(lines.replace("images/", "pictures/"))
+    assert fingerprint(moved) != here
+    (scenes / "images" / "000007.png").write_bytes(b"another image by an old name")
+    assert fingerprint(scenes) != here
 
 
 @pytest.mark.parametrize(
@@ -229,15 +306,16 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     images = str(folder / "images")
     (folder / "images" / "000001.png").write_bytes(b"no image")
     page = tmp_path / "page.html"
-    assert main(["caption", str(run / "model"), images, "--json", "--html", str(page), "--beam", "2"]) == 0
+    assert main(["caption", str(run / "model"), images, "--json", "--html", str(page), "--beam", "2"]) == 1
     captured = capsys.readouterr()
     lines = [json.loads(line) for line in captured.out.splitlines()]
-    assert len(lines) == 29
+    assert [line["image"] for line in lines if "error" in line] == [f"{images}/000001.png"]
+    assert len(lines) == 30
     assert len(lines[0]["attention"][0]) == 16
     assert "000001.png" in captured.err
     assert page.stat().st_size > 10_000
     where = ["--images", str(folder), "--captions", str(folder / "captions.jsonl")]
-    assert main(["evaluate", str(run / "model"), *where, "--json", "--beam", "1"]) == 0
+    assert main(["evaluate", str(run / "model"), *where, "--json", "--beam", "1"]) == 1  # for one cannot be read
     scores = json.loads(capsys.readouterr().out)
     assert scores["images"] == 29
     assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "pointing"}
@@ -249,7 +327,7 @@ def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixtu
     task.save_model(tmp_path / "model")
     model, image = str(tmp_path / "model"), str(scenes / "images" / "000001.png")
     wrong = {
-        "none of the images": ["caption", model, str(scenes / "images" / "000003.png")],
+        "000003.png: not an image that can be read": ["caption", model, str(scenes / "images" / "000003.png")],
         "no images there": ["caption", model, str(tmp_path / "run")],
         "folders in it are not searched: name them": ["caption", model, str(scenes)],
         "nowhere.jpg: no such file": ["caption", model, str(tmp_path / "nowhere.jpg")],

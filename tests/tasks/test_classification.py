@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from saccade.cli.main import main
 from saccade.data import Cursor, Labelled, ShuffledPlaces, as_png, make_digits, read_labelled
 from saccade.data.labelled import read_idx
 from saccade.errors import InputError
-from saccade.files import write_file
-from saccade.look import draw_path
+from saccade.files import make_folder, write_file
+from saccade.look import draw_path, figure_bytes
 from saccade.models import Classifier, ClassifierSettings, CnnSettings, GlimpseSettings
 from saccade.settings import check_settings
 from saccade.tasks import ClassificationRecipe, ClassificationTask, load_labelled_splits, load_recipe
-from saccade.tasks.classification import moved
+from saccade.tasks.classification import LabelledSplits, moved
 from saccade.train import Silent, train
 
 DIGITS = make_digits(40, seed=0, side=16)
@@ -82,6 +83,7 @@ def test_broken_idx_files_get_one_line(tmp_path: Path, content: bytes):
 def folders(tmp_path: Path) -> Path:
     """A folder for each digit, with one file that is no image."""
     for number, (pixels, label) in enumerate(zip(DIGITS.pixels, DIGITS.labels, strict=True)):
+        make_folder(tmp_path / "photos" / f"digit {label}")
         write_file(tmp_path / "photos" / f"digit {label}" / f"{number}.png", as_png(pixels))
     write_file(tmp_path / "photos" / "digit 1" / "broken.jpg", b"no image")
     write_file(tmp_path / "photos" / "digit 1" / "notes.txt", b"not looked at")
@@ -165,13 +167,13 @@ def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     record = json.loads(capsys.readouterr().out)
     assert len(record["path"]) == 6
     assert figure.read_text().count('id="glimpse-') == 6
-    assert main(["evaluate", model, "--images", str(folders), "--json"]) == 0
+    assert main(["evaluate", model, "--images", str(folders), "--json"]) == 1  # one of the images cannot be read
     scores = json.loads(capsys.readouterr().out)
     assert scores["images"] == 40
     assert 0 <= scores["accuracy"] <= 100
     wrong = {
         "a figure is of one image": ["classify", model, image, image, "--figure", "a.png"],
-        "none of the images": ["classify", model, str(next(folders.glob("*/broken.jpg")))],
+        "not an image that can be read": ["classify", model, str(next(folders.glob("*/broken.jpg")))],
         "wanted --images DIR": ["evaluate", model, "--source", image, "--reference", image],
         "saccade classify": ["caption", model, image],
         "ends in": ["classify", model, image, "--figure", str(tmp_path / "a.bmp")],
@@ -220,3 +222,63 @@ def test_numbers_of_glimpses_that_would_lie_on_each_other_share_a_place():
     path = np.array([[0.0, 0.0], [0.6, 0.0], [0.65, 0.1], [0.0, 0.05]], dtype=np.float32)
     figure = draw_path(as_png(DIGITS.pixels[0]), path, size=0.25)
     assert [text.get_text() for text in figure.axes[0].texts] == ["1, 4", "2, 3"]
+
+
+def test_a_label_of_strange_characters_leaves_the_figure_well_formed():
+    path = np.zeros((2, 2), dtype=np.float32)
+    figure = draw_path(as_png(DIGITS.pixels[0]), path, size=0.25, title="digit \x00\udcff")
+    root = ET.fromstring(figure_bytes(figure, "svg"))  # noqa: S314 - our own file
+    assert "digit ��" in ["".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+INVERTED = 255 - DIGITS.pixels
+PHOTOS = np.random.default_rng(0).integers(0, 256, (40, 16, 16, 3), dtype=np.uint8)
+
+
+def test_the_background_of_what_was_learnt_is_known(tmp_path: Path):
+    def background(pixels: np.ndarray) -> str | None:
+        splits = LabelledSplits(DIGITS._replace(pixels=pixels), DIGITS, [])
+        task = ClassificationTask(recipe_of({"make": "digits"}, CNN), splits, tmp_path, Silent())
+        task.save_model(tmp_path / "model")
+        return Classifier.load(tmp_path / "model").settings.background
+
+    assert background(DIGITS.pixels) == "dark"
+    assert background(INVERTED) == "light"
+    assert background(PHOTOS) is None
+    assert background(np.concatenate([DIGITS.pixels[:20], INVERTED[20:]])) is None
+
+
+@pytest.mark.parametrize("model", [CNN, GLIMPSES], ids=["cnn", "glimpses"])
+def test_dark_digits_on_light_paper_are_the_same_digits(model: dict[str, Any]):
+    """Nothing is turned that was learnt from photographs, and no photograph is."""
+
+    def shares(classifier: Classifier, pixels: np.ndarray) -> list[list[tuple[str, float]]]:
+        files = [as_png(one) for one in pixels]
+        found = [one.ranking for one in classifier.classify(files)]
+        assert found == [one.ranking for one in classifier.classify_pixels(list(pixels))]
+        return found
+
+    torch.manual_seed(0)
+    settings = ClassifierSettings.model_validate({"model": model, "classes": DIGITS.classes, "background": "dark"})
+    dark = Classifier.make(settings)
+    plain = Classifier(dark.net, settings.model_copy(update={"background": None}))
+    light = Classifier(dark.net, settings.model_copy(update={"background": "light"}))
+    as_they_are = shares(plain, DIGITS.pixels)
+    assert shares(dark, DIGITS.pixels) == shares(dark, INVERTED) == as_they_are
+    assert shares(light, DIGITS.pixels) == shares(light, INVERTED) == shares(plain, INVERTED)
+    assert shares(plain, INVERTED) != as_they_are
+    assert shares(dark, PHOTOS) == shares(light, PHOTOS) == shares(plain, PHOTOS)
+
+
+def test_evaluation_is_the_same_on_the_other_background(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    data = {"make": "digits", "images": 400, "hold_out": 50}
+    learn(recipe_of(data, CNN, steps=60, validate_every=60), tmp_path / "run")
+    accuracy = []
+    for name, pixels in (("dark", DIGITS.pixels), ("light", INVERTED)):
+        for number, (one, label) in enumerate(zip(pixels, DIGITS.labels, strict=True)):
+            folder = tmp_path / name / DIGITS.classes[label]
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{number}.png").write_bytes(as_png(one))
+        assert main(["evaluate", str(tmp_path / "run" / "model"), "--images", str(tmp_path / name), "--json"]) == 0
+        accuracy.append(json.loads(capsys.readouterr().out)["accuracy"])
+    assert accuracy[0] == accuracy[1] > 15  # chance is 10

@@ -13,7 +13,7 @@ from saccade.data import as_png, make_digits, make_lines, read_strip
 from saccade.errors import InputError
 from saccade.metrics import edits
 from saccade.settings import check_settings
-from saccade.tasks import LineRecipe, LineSplits, LineTask, load_line_splits, load_recipe
+from saccade.tasks import LineRecipe, LineSplits, LineTask, load_data, load_line_splits, load_recipe
 from saccade.train import Silent, train
 
 DIGITS = make_digits(200, seed=0, side=16)
@@ -86,6 +86,21 @@ def test_a_reader_is_saved_and_reads_the_same(kind: str, tmp_path: Path):
         np.testing.assert_allclose(alone.attention, one.attention, atol=1e-5)
 
 
+def test_digits_that_cannot_be_read_are_told_of(tmp_path: Path):
+    """Folders of digits, one for each, serve as well as MNIST's file."""
+    for label in ("3", "4"):
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "good.png").write_bytes(as_png(DIGITS.pixels[0]))
+    (tmp_path / "4" / "bad.png").write_bytes(b"no image")
+    data = {"train": str(tmp_path), "valid": str(tmp_path), "lines": 20, "hold_out": 5, "fewest": 1, "most": 3}
+    recipe = check_settings(LineRecipe, recipe_of("ctc").model_dump() | {"data": data}, where="folders")
+    said: list[str] = []
+    splits = load_data(recipe, said.append).splits
+    assert {letter for text in splits.train.texts for letter in text} == {"3", "4"}
+    assert len(said) == 2
+    assert all(text.startswith(f"{tmp_path}: 1 of 3 images are left out; {tmp_path}/4/bad.png: ") for text in said)
+
+
 def test_a_strip_keeps_its_proportions(tmp_path: Path):
     strip = make_lines(1, DIGITS, seed=3, most=2).pixels[0]
     large = np.kron(strip, np.ones((2, 2), dtype=np.uint8))
@@ -115,7 +130,7 @@ def test_commands_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["lines"] == 4
     (tmp_path / "broken.png").write_bytes(b"")
     for says, arguments in {
-        "none of the images": ["read", ctc, str(tmp_path / "broken.png")],
+        "broken.png: not an image that can be read": ["read", ctc, str(tmp_path / "broken.png")],
         "saccade read": ["classify", ctc, image],
         "wanted --images DIR": ["evaluate", ctc, "--source", image, "--reference", image],
     }.items():

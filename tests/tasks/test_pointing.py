@@ -12,7 +12,15 @@ import saccade
 from saccade.data import Cursor, Problem, make_problems
 from saccade.errors import InputError
 from saccade.settings import check_settings
-from saccade.tasks import PointingRecipe, PointingTask, load_problem_splits, load_recipe, score_orders, start_training
+from saccade.tasks import (
+    PointingRecipe,
+    PointingSplits,
+    PointingTask,
+    load_problem_splits,
+    load_recipe,
+    score_orders,
+    start_training,
+)
 from saccade.train import Silent, train
 
 
@@ -131,6 +139,24 @@ def test_files_that_do_not_fit_the_model_are_refused(inputs: list[Any], says: st
 def _parts(train_file: str, valid_file: str) -> tuple[Any, Any]:
     recipe = recipe_of(data={"train": train_file, "valid": valid_file})
     return recipe.data, recipe.model
+
+
+def test_the_fingerprint_knows_how_problems_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is learnt from is made step by step, and one problem of validation may come out the same."""
+
+    def made(**data: Any) -> PointingSplits:
+        recipe = recipe_of(data={"make": "sort", "fewest": 3, "most": 4, "hold_out": 1} | data)
+        return load_problem_splits(recipe.data, recipe.model)
+
+    usual = made()
+    changed = [made(fewest=2), made(most=5), made(seed=1)]
+    alike = [splits._replace(valid=usual.valid) for splits in (usual, *changed)]
+    assert len({splits.fingerprint() for splits in alike}) == 4
+    assert made(hold_out=2).fingerprint() != usual.fingerprint() == made().fingerprint()
+    path = write(tmp_path / "own.jsonl", [Problem([[2.0], [1.0]], [1, 0])])
+    monkeypatch.chdir(tmp_path)
+    one, other = (load_problem_splits(*_parts(name, name)) for name in (path, "own.jsonl"))
+    assert one.fingerprint() == other.fingerprint() != usual.fingerprint()
 
 
 def test_a_hull_is_right_wherever_it_begins() -> None:

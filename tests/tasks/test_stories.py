@@ -8,11 +8,11 @@ import pytest
 import safetensors.torch
 import torch
 
-from saccade.data import Cursor, make_stories
+from saccade.data import Cursor, make_stories, write_stories
 from saccade.errors import InputError
 from saccade.settings import check_settings
-from saccade.tasks import StoryRecipe, StoryTask, load_recipe, load_story_splits, start_training
-from saccade.tasks.stories import split_stories
+from saccade.tasks import StoryRecipe, StoryTask, load_data, load_recipe, load_story_splits, start_training
+from saccade.tasks.stories import StorySplits, split_stories
 from saccade.train import Silent, train
 
 
@@ -59,6 +59,54 @@ def test_whole_stories_of_each_task_are_held_out(tmp_path: Path) -> None:
     assert [one.answer for part in splits for one in part] == ["train", "valid"]
     task = StoryTask(recipe_of(files), splits, tmp_path, Silent())
     assert task.validate() == {"loss": 0.0, "accuracy": 0.0}  # an answer never seen is wrong, and has no loss
+
+
+def test_what_is_lost_of_stories_is_told(tmp_path: Path) -> None:
+    def record(story: list[str], answer: str) -> str:
+        return json.dumps({"story": story, "question": "Where is Ann?", "answer": answer})
+
+    long = ["Ann is in."] * 11
+    (tmp_path / "train.jsonl").write_text("\n".join([record(long[:10], "in"), record(long, "in")]))
+    lines = [record(long[:1], "in"), record(["Ann ran away."], "away"), record(["Ann is out."], "out")]
+    (tmp_path / "valid.jsonl").write_text("\n".join(lines))
+    train, valid = (str(tmp_path / f"{name}.jsonl") for name in ("train", "valid"))
+    recipe = recipe_of({"train": train, "valid": valid})
+    said: list[str] = []
+
+    class Listening(Silent):
+        def say(self, text: str) -> None:
+            said.append(text)
+
+    StoryTask(recipe, load_story_splits(recipe.data), tmp_path / "run", Listening())
+    long_ones = "questions come after more than model.memory=10 sentences, of which the first are forgotten"
+    strange = "questions have words that data.train has not, which are passed over"
+    assert said[:-1] == [
+        f"data.train: 1 of 2 {long_ones}; see {train}, line 2",
+        f"data.valid: 2 of 3 {strange}; see {valid}, line 2: ran, away",
+        f"data.valid: 2 of 3 answers are not in data.train, and count as wrong; see {valid}, line 2: away",
+    ]
+    said.clear()
+    usual = recipe_of()
+    StoryTask(usual, load_story_splits(usual.data), tmp_path / "other", Listening())
+    assert len(said) == 1  # how many there are, and nothing else
+
+
+def test_the_fingerprint_is_of_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = make_stories(20, seed=0)
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        write_stories(tmp_path / folder / "qa1_made_train.txt", questions)
+
+    def fingerprint(train: str, **data: Any) -> str:
+        return load_data(recipe_of({"train": train, **data})).fingerprint
+
+    here = fingerprint(str(tmp_path / "one"))
+    monkeypatch.chdir(tmp_path)
+    assert fingerprint("one") == fingerprint("other") == fingerprint("other/qa1_made_train.txt") == here
+    assert fingerprint("one", seed=1) != here
+    assert fingerprint("one", hold_out=1) != fingerprint("one", hold_out=100)
+    whole = StorySplits(questions[:50], questions[50:])
+    assert whole.fingerprint() != StorySplits(questions[:55], questions[55:]).fingerprint()
 
 
 def test_the_softmax_comes_after_the_linear_start(tmp_path: Path) -> None:
