@@ -1,11 +1,10 @@
 """`saccade train`: Train a model as a recipe says, or go on with a training that was broken off."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from saccade.errors import InputError
-from saccade.models import USES
+from saccade.models import MODEL, USES
 from saccade.tasks import load_recipe, recipe_of_run, start_training
 from saccade.train import make_reporter
 
@@ -21,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run",
         dest="folder",
-        type=Path,
         required=True,
         metavar="DIR",
         help="where everything goes; the finished model is DIR/model. If a training was broken off there, it goes on",
@@ -35,11 +33,11 @@ def run(chosen: argparse.Namespace) -> None:
     settings = [word for word in chosen.what if "=" in word]
     if len(names) > 1:
         raise InputError(f"found {', '.join(names)}, wanted one recipe; settings are written key=value")
-    recipe = load_recipe(names[0], settings) if names else recipe_of_run(chosen.folder, settings)
-    try:
-        start_training(recipe, chosen.folder, make_reporter())
-    except KeyboardInterrupt:
-        print(f"stopped; to go on: saccade train --run {chosen.folder}", file=sys.stderr)
-        raise
-    model = chosen.folder / "model"
+    if not chosen.folder:
+        raise InputError("--run: found nothing, wanted a folder, such as runs/mine")
+    folder = Path(chosen.folder)
+    recipe = load_recipe(names[0], settings) if names else recipe_of_run(folder, settings)
+    own = not names and not any(setting.startswith("data.") for setting in settings)
+    start_training(recipe, folder, make_reporter(), own=own)
+    model = folder / MODEL
     print(f"{model} is finished; use it with: {USES[recipe.task].format(model=model)}")

@@ -11,10 +11,11 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from saccade.data import Cursor, Labelled, ShuffledPlaces, make_digits, make_scenes, read_labelled
+from saccade.data.images import common_background
 from saccade.data.shapes import SHAPES
 from saccade.errors import InputError
 from saccade.models import Classifier, ClassifierSettings, ClassModel, scaled
-from saccade.settings import Settings
+from saccade.settings import DataPath, Settings
 from saccade.tasks.common import count_parameters, expect_watched
 from saccade.train import ImageTrainSettings, Reporter, Task
 
@@ -25,8 +26,10 @@ _AT_ONCE = 256  # images of validation
 class LabelledDataSettings(Settings):
     """What is learnt from."""
 
-    train: str | None = None  # a folder with a folder of images for each class, or MNIST's images (*images-idx3-ubyte*)
-    valid: str | None = None  # the same; without it, hold_out images are kept aside
+    train: DataPath | None = (
+        None  # a folder with a folder of images for each class, or MNIST's images (*images-idx3-ubyte*)
+    )
+    valid: DataPath | None = None  # the same; without it, hold_out images are kept aside
     make: Literal["shapes", "digits"] | None = None  # in place of train: images that the package draws
     images: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones
     seed: int = 0  # of made images, and of what is held out
@@ -70,6 +73,7 @@ class LabelledSplits(NamedTuple):
         for part in (self.train, self.valid):
             digest.update(part.pixels.tobytes())
             digest.update(part.labels.tobytes())
+            digest.update("\n".join(part.classes).encode(errors="surrogateescape"))
         return digest.hexdigest()[:16]
 
 
@@ -125,7 +129,9 @@ class ClassificationTask(Task[LabelledBatch]):
         self.recipe = recipe
         self.splits = splits
         torch.manual_seed(recipe.train.seed)
-        self.classifier = Classifier.make(ClassifierSettings(model=recipe.model, classes=splits.train.classes))
+        background = common_background(splits.train.pixels)
+        settings = ClassifierSettings(model=recipe.model, classes=splits.train.classes, background=background)
+        self.classifier = Classifier.make(settings)
         self.net = self.classifier.net
         self._places = ShuffledPlaces(len(splits.train.labels), batch=recipe.train.batch, seed=recipe.train.seed)
         if splits.bad:
@@ -159,7 +165,8 @@ class ClassificationTask(Task[LabelledBatch]):
         self.classifier.save(folder)
 
     def _batch(self, images: Labelled, places: np.ndarray) -> LabelledBatch:
-        return LabelledBatch(scaled(images.pixels[places]), torch.from_numpy(images.labels[places]))
+        pixels = self.classifier.turned(images.pixels[places])
+        return LabelledBatch(scaled(pixels), torch.from_numpy(images.labels[places]))
 
 
 def moved(images: Tensor, most: int, *, mirror: bool) -> Tensor:

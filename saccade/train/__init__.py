@@ -2,15 +2,15 @@
 
 from saccade.train.checkpoint import Progress, load_checkpoint, save_checkpoint
 from saccade.train.journal import Journal, read_journal
-from saccade.train.loop import CHECKPOINT, MODEL, average, describe, make_optimizer, train
+from saccade.train.loop import CHECKPOINT, average, describe, make_optimizer, train
 from saccade.train.progress import Bar, Lines, Reporter, Silent, make_reporter
 from saccade.train.schedule import learning_rate
 from saccade.train.settings import ImageTrainSettings, TokenTrainSettings, TrainSettings
+from saccade.train.stopping import Stopping
 from saccade.train.task import Task
 
 __all__ = [
     "CHECKPOINT",
-    "MODEL",
     "Bar",
     "ImageTrainSettings",
     "Journal",
@@ -18,6 +18,7 @@ __all__ = [
     "Progress",
     "Reporter",
     "Silent",
+    "Stopping",
     "Task",
     "TokenTrainSettings",
     "TrainSettings",

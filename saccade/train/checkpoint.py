@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-import safetensors
 import torch
 from torch import Tensor, nn
 
 from saccade.data import Cursor
 from saccade.errors import InputError
-from saccade.models.folder import fill, read_tensors, tensors_of, write_tensors
+from saccade.models.folder import fill, tensors_of
+from saccade.tensors import read_header, read_tensors, write_tensors
+
+REMEDY = "begin again, in another folder"
 
 
 class Progress(NamedTuple):
@@ -18,6 +20,7 @@ class Progress(NamedTuple):
 
     step: int = 0
     cursor: Cursor = Cursor()
+    validated: int = 0  # the step of the last validation
     best: float | None = None  # the watched figure, higher is better
     best_loss: float = 0.0  # of the same validation
     best_step: int = 0
@@ -39,7 +42,7 @@ def save_checkpoint(path: Path, net: nn.Module, optimizer: torch.optim.Optimizer
 
 def load_checkpoint(path: Path, net: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
     """Put back what `save_checkpoint` wrote."""
-    tensors = read_tensors(path)
+    tensors, metadata = read_tensors(path, _wanted(path, net), remedy=REMEDY)
     fill(net, _under("net.", tensors), where=str(path))
     # a net's shared parameters have one name, its first, here as in named_parameters
     for name, parameter in net.named_parameters():
@@ -47,11 +50,25 @@ def load_checkpoint(path: Path, net: nn.Module, optimizer: torch.optim.Optimizer
         if state:
             optimizer.state[parameter] = dict(state)
     try:
-        with safetensors.safe_open(str(path), framework="pt") as file:
-            record = json.loads(file.metadata()["progress"])
+        record = json.loads(metadata["progress"])
         return Progress(**record | {"cursor": Cursor(*record["cursor"])})
     except (KeyError, TypeError, ValueError):
-        raise InputError(f"{path}: damaged, it does not say how far it is; begin again in another folder") from None
+        raise InputError(f"{path}: damaged, it does not say how far it is; {REMEDY}") from None
+
+
+def _wanted(path: Path, net: nn.Module) -> dict[str, Tensor]:
+    """What the file has to hold: the net, and of each parameter what the optimizer knows, if it knows anything.
+
+    Which numbers these are is up to the optimizer: a count, or something in the shape of the parameter.
+    """
+    wanted = {f"net.{name}": tensor for name, tensor in tensors_of(net).items()}
+    parameters = dict(net.named_parameters())
+    for name, (_, shape) in read_header(path, remedy=REMEDY).tensors.items():
+        owner, _, key = name.removeprefix("optimizer.").rpartition(".")
+        if name.startswith("optimizer.") and owner in parameters and key:
+            parameter = parameters[owner].detach()
+            wanted[name] = parameter if shape else torch.zeros(())
+    return wanted
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

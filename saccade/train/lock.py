@@ -13,12 +13,15 @@ except ImportError:  # no such thing on Windows: two trainings in one folder are
     fcntl = None
 
 
+LOCK = ".saccade-lock"
+
+
 @contextmanager
 def locked(run: Path, *, what: str = "training") -> Iterator[None]:
     """Hold the folder `run`, which is made if need be. The system lets go of it when the process ends, however."""
     try:
         run.mkdir(parents=True, exist_ok=True)
-        handle = os.open(run / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+        handle = os.open(run / LOCK, os.O_CREAT | os.O_RDWR, 0o644)
     except OSError as error:
         raise InputError(f"{run} cannot be written: {error.strerror or error}; choose another folder") from error
     try:

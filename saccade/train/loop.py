@@ -7,44 +7,53 @@ how often one is written changes nothing.
 
 import hashlib
 import math
+import re
+import signal
 import time
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import torch
 from torch import nn
 
 from saccade.bfloat16 import learning_in, slow_without_bfloat16
-from saccade.errors import InputError
-from saccade.files import remove_leftovers
+from saccade.errors import InputError, Stopped
+from saccade.files import make_folder, remove_leftovers
 from saccade.heap import keep_heap
-from saccade.models.folder import fill, read_tensors, tensors_of, write_tensors
-from saccade.train.checkpoint import Progress, load_checkpoint, save_checkpoint
+from saccade.models.folder import MODEL, fill, read_into, tensors_of
+from saccade.tensors import read_tensors, write_tensors
+from saccade.train.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
 from saccade.train.journal import Board, Journal
 from saccade.train.progress import Reporter
 from saccade.train.schedule import learning_rate
 from saccade.train.settings import TrainSettings
+from saccade.train.stopping import Stopping
 from saccade.train.task import Task
 
 BatchT = TypeVar("BatchT")
 
-CHECKPOINT, BEST, SNAPSHOTS, JOURNAL, MODEL = (
+CHECKPOINT, BEST, SNAPSHOTS, JOURNAL, BOARD = (
     "checkpoint.safetensors",
     "best.safetensors",
     "snapshots",
     "metrics.jsonl",
-    "model",
+    "tensorboard",
 )
 
 
-def train(task: Task[BatchT], settings: TrainSettings, run: Path, reporter: Reporter) -> dict[str, float]:
+def train(
+    task: Task[BatchT], settings: TrainSettings, run: Path, reporter: Reporter, stopping: Stopping | None = None
+) -> dict[str, float]:
     """Train until the last step or until nothing gets better, from where the folder `run` is.
 
-    Leaves the finished model in `run/model`, and gives its figures.
+    Leaves the finished model in `run/model`, and gives its figures. On the way the best so far is there. When it is
+    asked to stop, it saves where it is, leaves a model, and raises `Stopped`.
     """
     keep_heap()
-    remove_leftovers(run)
+    make_folder(run)
+    for folder in (run, run / MODEL, run / SNAPSHOTS):
+        remove_leftovers(folder)
     optimizer = make_optimizer(task.net, settings)
     progress = Progress()
     if settings.precision == "bfloat16" and slow_without_bfloat16():
@@ -52,51 +61,130 @@ def train(task: Task[BatchT], settings: TrainSettings, run: Path, reporter: Repo
     if (run / CHECKPOINT).exists():
         progress = load_checkpoint(run / CHECKPOINT, task.net, optimizer)
         reporter.say(f"going on after step {progress.step}")
-    journal = Journal(run / JOURNAL, step=progress.step)
-    board = Board(run / "tensorboard", step=progress.step, wanted=settings.tensorboard)
-    began = time.monotonic() - progress.seconds
-    window_began = time.monotonic()
-    window_first = progress.window_items
-    stream = task.batches(progress.cursor)
-    figures: dict[str, float] = {}
-    while progress.step < settings.steps and not _given_up(progress, settings):
-        step = progress.step + 1
-        batches = list(islice(stream, settings.accumulate))
-        loss, items = one_step(task, [batch for batch, _ in batches], optimizer, settings, step)
-        progress = progress._replace(
-            step=step,
-            cursor=batches[-1][1],
-            window_loss=progress.window_loss + loss,
-            window_items=progress.window_items + items,
+    stopping = Stopping() if stopping is None else stopping
+    with stopping.noted():
+        try:
+            return _Training(task, settings, run, reporter, stopping, optimizer).go_on(progress)
+        except KeyboardInterrupt:
+            if stopping.asked is None:
+                raise
+            raise Stopped(f"stopped at once; what was saved before is in {run}", stopping.asked) from None
+
+
+class _Training(Generic[BatchT]):
+    """A training that is under way."""
+
+    def __init__(
+        self,
+        task: Task[BatchT],
+        settings: TrainSettings,
+        run: Path,
+        reporter: Reporter,
+        stopping: Stopping,
+        optimizer: torch.optim.Optimizer,
+    ) -> None:
+        self.task, self.settings, self.run = task, settings, run
+        self.reporter, self.stopping, self.optimizer = reporter, stopping, optimizer
+
+    def go_on(self, progress: Progress) -> dict[str, float]:
+        """Step after step, each followed by what is due after it."""
+        task, settings = self.task, self.settings
+        self.journal = Journal(self.run / JOURNAL, step=progress.step, validated=progress.validated)
+        self.board = Board(self.run / BOARD, step=progress.step, wanted=settings.tensorboard, say=self.reporter.say)
+        self.began = time.monotonic() - progress.seconds
+        self.saved = window_began = time.monotonic()
+        window_first = progress.window_items
+        stream = task.batches(progress.cursor)
+        figures: dict[str, float] = {}
+        while True:
+            if self._validation_is_due(progress):
+                paused = time.monotonic()
+                progress = self._validated(progress)
+                window_began += time.monotonic() - paused  # the rate is that of training alone
+                progress = self._save(progress)
+            elif progress.step and self._save_is_due(progress):
+                progress = self._save(progress)
+            if self.stopping.asked is not None:
+                self._stop(progress)
+            if progress.step >= settings.steps or _given_up(progress, settings):
+                break
+            step = progress.step + 1
+            batches = list(islice(stream, settings.accumulate))
+            loss, items = one_step(task, [batch for batch, _ in batches], self.optimizer, settings, step)
+            progress = progress._replace(
+                step=step,
+                cursor=batches[-1][1],
+                window_loss=progress.window_loss + loss,
+                window_items=progress.window_items + items,
+            )
+            if step % settings.log_every == 0:
+                now = time.monotonic()
+                rate = (progress.window_items - window_first) / (now - window_began)
+                figures = {"loss": progress.window_loss / progress.window_items, "rate": rate}
+                figures["lr"] = learning_rate(settings, step)
+                self._write({"step": step, "epoch": progress.cursor.epoch, "seconds": now - self.began, **figures})
+                self.board.figures("train", figures, step)
+                progress = progress._replace(window_loss=0.0, window_items=0)
+                window_began, window_first = now, 0
+            self.reporter.step(step, settings.steps, figures, unit=task.unit)
+        return self._finished(progress)
+
+    def _write(self, record: dict[str, Any]) -> None:
+        self.journal.write(record | {"seconds": round(record["seconds"], 1)})
+
+    def _validation_is_due(self, progress: Progress) -> bool:
+        step, settings = progress.step, self.settings
+        return step > progress.validated and (step % settings.validate_every == 0 or step == settings.steps)
+
+    def _validated(self, progress: Progress) -> Progress:
+        """Look how good the net is. A validation that is broken off is made when the training goes on."""
+        step = progress.step
+        try:
+            with self.stopping.at_once():
+                valid = _validate(self.task)
+                pictures = self.task.pictures()
+        except KeyboardInterrupt:
+            if self.stopping.asked is None:
+                raise
+            self._stop(progress)
+        self._write({"step": step, "seconds": time.monotonic() - self.began, "valid": valid})
+        self.board.figures("valid", valid, step)
+        self.board.pictures(pictures, step)
+        progress = _keep(self.task, self.settings, progress, valid, self.run)
+        mark = " (best so far)" if progress.best_step == step else ""
+        self.reporter.say(f"step {step}: validation {describe(valid)}{mark}")
+        return progress._replace(validated=step)
+
+    def _save_is_due(self, progress: Progress) -> bool:
+        minutes = self.settings.save_minutes
+        late = minutes is not None and time.monotonic() > self.saved + 60 * minutes
+        return late or progress.step % self.settings.save_every == 0
+
+    def _save(self, progress: Progress) -> Progress:
+        progress = progress._replace(seconds=time.monotonic() - self.began)
+        save_checkpoint(self.run / CHECKPOINT, self.task.net, self.optimizer, progress)
+        self.saved = time.monotonic()
+        return progress
+
+    def _stop(self, progress: Progress) -> NoReturn:
+        """Save where the training is, and leave a model: the best so far, or before any validation the last."""
+        assert self.stopping.asked is not None
+        self._save(progress)
+        if progress.best is None:
+            self.task.save_model(self.run / MODEL)
+        self.board.close()
+        name = signal.Signals(self.stopping.asked).name
+        raise Stopped(
+            f"stopped by {name} after step {progress.step}, and saved; {self.run / MODEL} is the best model so far",
+            self.stopping.asked,
         )
-        if step % settings.log_every == 0:
-            now = time.monotonic()
-            rate = (progress.window_items - window_first) / (now - window_began)
-            figures = {"loss": progress.window_loss / progress.window_items, "rate": rate}
-            figures["lr"] = learning_rate(settings, step)
-            journal.write({"step": step, "epoch": progress.cursor.epoch, "seconds": round(now - began, 1), **figures})
-            board.figures("train", figures, step)
-            progress = progress._replace(window_loss=0.0, window_items=0)
-            window_began, window_first = now, 0
-        reporter.step(step, settings.steps, figures, unit=task.unit)
-        validate = step % settings.validate_every == 0 or step == settings.steps
-        if validate:
-            paused = time.monotonic()
-            valid = _validate(task)
-            journal.write({"step": step, "seconds": round(time.monotonic() - began, 1), "valid": valid})
-            board.figures("valid", valid, step)
-            board.pictures(task.pictures(), step)
-            progress = _keep(task.net, settings, progress, valid, run)
-            mark = " (best so far)" if progress.best_step == step else ""
-            reporter.say(f"step {step}: validation {describe(valid)}{mark}")
-            window_began += time.monotonic() - paused  # the rate is that of training alone
-        if validate or step % settings.save_every == 0:
-            progress = progress._replace(seconds=time.monotonic() - began)
-            save_checkpoint(run / CHECKPOINT, task.net, optimizer, progress)
-    figures = _finish(task, settings, progress, run)
-    journal.write({"step": progress.step, "seconds": round(time.monotonic() - began, 1), "model": figures})
-    board.close()
-    return figures
+
+    def _finished(self, progress: Progress) -> dict[str, float]:
+        with self.stopping.at_once():
+            figures = _finish(self.task, self.settings, progress, self.run)
+        self._write({"step": progress.step, "seconds": time.monotonic() - self.began, "model": figures})
+        self.board.close()
+        return figures
 
 
 def describe(figures: dict[str, float]) -> str:
@@ -159,19 +247,30 @@ def _validate(task: Task[BatchT]) -> dict[str, float]:
         return task.validate()
 
 
-def _keep(net: nn.Module, settings: TrainSettings, progress: Progress, valid: dict[str, float], run: Path) -> Progress:
-    """Write the weights where they may be wanted at the end: the best so far, and the last few."""
+def _keep(
+    task: Task[BatchT], settings: TrainSettings, progress: Progress, valid: dict[str, float], run: Path
+) -> Progress:
+    """Write the weights where they may be wanted: the best so far, as the model so far as well, and the last few."""
+    net = task.net
     value = -valid["loss"] if settings.watch == "loss" else valid[settings.watch]
     if settings.keep == "average":
+        make_folder(run / SNAPSHOTS)
         write_tensors(run / SNAPSHOTS / f"{progress.step:09d}.safetensors", tensors_of(net))
-        for old in sorted((run / SNAPSHOTS).glob("*.safetensors"))[: -settings.average]:
+        for old in _snapshots(run)[: -settings.average]:
             old.unlink()
     better = progress.best is None or value > progress.best
     surer = value == progress.best and valid["loss"] < progress.best_loss  # of two that get everything right
     if better or surer:
         write_tensors(run / BEST, tensors_of(net))
+        task.save_model(run / MODEL)
         progress = progress._replace(best=value, best_loss=valid["loss"], best_step=progress.step)
     return progress._replace(since_best=0 if better else progress.since_best + 1)
+
+
+def _snapshots(run: Path) -> list[Path]:
+    """The weights of the last validations, in their order."""
+    named = (run / SNAPSHOTS).glob("*.safetensors")
+    return sorted(path for path in named if re.fullmatch(r"\d{9}", path.stem))
 
 
 def _given_up(progress: Progress, settings: TrainSettings) -> bool:
@@ -184,11 +283,12 @@ def _finish(task: Task[BatchT], settings: TrainSettings, progress: Progress, run
     A training that was cut short before its first validation has no others than the last.
     """
     if settings.keep == "best" and progress.best is not None:
-        fill(task.net, read_tensors(run / BEST), where=str(run / BEST))
+        read_into(task.net, run / BEST, remedy=REMEDY)
     elif settings.keep == "average":
-        paths = [path for path in sorted((run / SNAPSHOTS).glob("*.safetensors")) if int(path.stem) <= progress.step]
+        paths = [path for path in _snapshots(run) if int(path.stem) <= progress.step]
         if paths:
-            averaged = average([read_tensors(path) for path in paths[-settings.average :]])
+            wanted = tensors_of(task.net)
+            averaged = average([read_tensors(path, wanted, remedy=REMEDY)[0] for path in paths[-settings.average :]])
             fill(task.net, averaged, where=str(run / SNAPSHOTS))
     task.save_model(run / MODEL)
     return _validate(task)

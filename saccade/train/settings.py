@@ -29,6 +29,7 @@ class TrainSettings(Settings):
     label_smoothing: Share = 0.1
     log_every: Count = 50
     save_every: Count = 250  # what a kill can cost, in steps
+    save_minutes: Annotated[float, Field(gt=0)] | None = 5.0  # and in time: a checkpoint is never older
     validate_every: Count = 500
     watch: str = "bleu"  # what the best model is best at: one of the figures of its task, such as loss
     patience: Count | None = None  # validations without a better one, after which training stops

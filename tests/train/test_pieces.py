@@ -118,10 +118,11 @@ def test_averaging() -> None:
 
 def test_a_journal_forgets_what_will_be_written_again(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
-    path.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"ste')
-    assert [record["step"] for record in read_journal(path)] == [1, 2, 3]
-    Journal(path, step=2).write({"step": 3, "new": True})
-    assert read_journal(path) == [{"step": 1}, {"step": 2}, {"step": 3, "new": True}]
+    path.write_text('{"step": 1}\n{"step": 1, "valid": {}}\n{"step": 2}\n{"step": 2, "valid": {}}\n{"step": 3}\n{"ste')
+    assert [record["step"] for record in read_journal(path)] == [1, 1, 2, 2, 3]
+    Journal(path, step=2, validated=1).write({"step": 3, "new": True})
+    wanted = [{"step": 1}, {"step": 1, "valid": {}}, {"step": 2}, {"step": 3, "new": True}]
+    assert read_journal(path) == wanted  # the validation of step 2 was not part of the checkpoint, and comes again
 
 
 def test_training_stops_when_nothing_gets_better(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_ten_kills_change_nothing(recipe: list[str], tmp_path: Path) -> None:
     assert ours.keys() == theirs.keys()
     assert all(ours[name].equal(theirs[name]) for name in ours)
     assert without_times(disturbed) == without_times(undisturbed)
-    assert not [path for path in disturbed.rglob(".*") if path.name != ".lock"]
+    assert not [path for path in disturbed.rglob(".*") if path.name != ".saccade-lock"]
 
 
 def test_a_finished_training_run_again_leaves_the_same_journal(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path: Path) -> None:
     assert last.startswith(f"saccade: {run / 'checkpoint.safetensors'} cannot be written: File too large")
     assert "Traceback" not in full.stderr
     assert (run / "checkpoint.safetensors").read_bytes() == before[run / "checkpoint.safetensors"]
-    assert not [path for path in run.rglob(".*") if path.name != ".lock"]
+    assert not [path for path in run.rglob(".*") if path.name != ".saccade-lock"]
     assert train(*arguments, "train.steps=28") == 0  # with room again, it goes on
 
 
