@@ -8,10 +8,22 @@ from typing import Any
 
 from rich.console import Console
 
-from saccade.cli.machine import OF_MACHINES, add_machine_arguments, look_at_machine
-from saccade.cli.parser import count, speak_utf8
+from saccade.cli.machine import OF_MACHINES, add_machine_arguments, look_at_machine, say_written
+from saccade.cli.parser import count, expect_text
 from saccade.errors import InputError
-from saccade.look import KINDS, AttentionMap, Panel, draw, maps_of, save_figure, save_map, save_page
+from saccade.files import expect_writable
+from saccade.look import (
+    KINDS,
+    AttentionMap,
+    Panel,
+    draw,
+    drawable,
+    maps_of,
+    save_beside,
+    save_figure,
+    save_map,
+    save_page,
+)
 from saccade.models import MemoryMachine, Reading, Translation, Translator, load, load_as
 
 _FIGURES = ("png", "svg", "pdf")
@@ -44,44 +56,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Translate, or follow the given target, and draw: to the files that were named, or to the terminal."""
-    speak_utf8()
-    for form in _FIGURES:
-        path: Path | None = getattr(chosen, form)
-        if path is not None and path.suffix.lower() != f".{form}":
-            raise InputError(f"--{form}: found {path}, wanted a name that ends in .{form}")
+    _expect_places(chosen)
     if chosen.sentence is None:
         look_at_machine(chosen, _machine(chosen))
         return
     _refuse(chosen, OF_MACHINES, "it is for machines, and they take no SENTENCE")
     chosen.beam, chosen.kind = chosen.beam or _BEAM, chosen.kind or _KIND
-    if chosen.compare is not None and any(getattr(chosen, name) for name in (*_FIGURES, "json")):
-        raise InputError("--compare: two models go on a page or to the terminal; use --html, or one model a file")
+    _expect_words(chosen)
+    if chosen.compare is not None and chosen.json is not None:
+        raise InputError("--json: it is the numbers of one map, and --compare makes two; look at one model at a time")
     if chosen.grid and not any(getattr(chosen, form) for form in _FIGURES):
         raise InputError("--grid: it is for figures; name one with --png, --svg or --pdf")
     panels = [_panel(folder, chosen) for folder in (chosen.model, chosen.compare) if folder is not None]
     picked = [_pick(panel, chosen) for panel in panels]
     if chosen.html is not None:
         save_page(chosen.html, panels, title=chosen.sentence)
-        print(f"written: {chosen.html}")
+        say_written(chosen.html)
     where: dict[str, Any] = {"layer": _from_0(chosen.layer), "head": _from_0(chosen.head)}
     for form in _FIGURES:
         path = getattr(chosen, form)
         if path is not None:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                save_figure(path, picked[0], **where, grid=chosen.grid, title=chosen.title)
-            for warning in caught:
-                print(f"saccade: {path}: {warning.message}", file=sys.stderr)
-            print(f"written: {path}")
+            _save_figure(path, panels, picked, **where, grid=chosen.grid, title=chosen.title)
+            say_written(path)
     if chosen.json is not None:
         save_map(chosen.json, picked[0].select(**where))
-        print(f"written: {chosen.json}")
+        say_written(chosen.json)
     if not any(getattr(chosen, name) for name in (*_FIGURES, "json", "html")):
         console = Console(highlight=False)
         for panel, attention in zip(panels, picked, strict=True):
-            console.print(f"{panel.title}\n", markup=False, soft_wrap=True)
+            console.print(f"{drawable(panel.title)}\n", markup=False, soft_wrap=True)
             colour = console.is_terminal and console.color_system is not None
             console.print(draw(attention, **where, colour=colour, width=console.width))
+
+
+def _expect_places(chosen: argparse.Namespace) -> None:
+    """What is to be written can be, as far as can be seen before anything is done for it."""
+    for name in (*_FIGURES, "html", "json"):
+        path: Path | None = getattr(chosen, name)
+        if path is None:
+            continue
+        if name in _FIGURES and path.suffix.lower() != f".{name}":
+            raise InputError(f"--{name}: found {path}, wanted a name that ends in .{name}")
+        expect_writable(path)
+
+
+def _expect_words(chosen: argparse.Namespace) -> None:
+    for name, text in (("SENTENCE", chosen.sentence), ("--target", chosen.target), ("--title", chosen.title)):
+        if text is not None:
+            expect_text(text, name)
+    if not chosen.sentence.split():
+        raise InputError("SENTENCE: found nothing but space, wanted words to translate")
+    if chosen.target is not None and not chosen.target.split():
+        raise InputError("--target: found nothing but space, wanted a translation")
+
+
+def _save_figure(path: Path, panels: list[Panel], picked: list[AttentionMap], **how: Any) -> None:
+    """One model's map, or those of both side by side; what matplotlib warns of gets a line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if len(picked) == 1:
+            save_figure(path, picked[0], **how)
+        else:
+            titles = [panel.title for panel in panels]
+            save_beside(path, list(zip(titles, picked, strict=True)), **how)
+    for warning in caught:
+        print(f"saccade: {path}: {warning.message}", file=sys.stderr)
 
 
 def _machine(chosen: argparse.Namespace) -> MemoryMachine:
@@ -116,14 +155,10 @@ def _panel(folder: Path, chosen: argparse.Namespace) -> Panel:
 
 
 def _follow(translator: Translator, chosen: argparse.Namespace) -> tuple[Translation | Reading, str]:
-    if not chosen.sentence.split():
-        raise InputError("SENTENCE: found nothing but space, wanted words to translate")
-    if chosen.target is not None and not chosen.target.split():
-        raise InputError("--target: found nothing but space, wanted a translation")
     if chosen.target is not None:
         reading = translator.force([chosen.sentence], [chosen.target])[0]
         return reading, f"{chosen.target} (log probability {reading.log_prob:.3f})"
-    translation = translator.translate([chosen.sentence], beam=chosen.beam, attention=True)[0]
+    translation = translator.translate([chosen.sentence], beam=chosen.beam, attention=True, overlong="error")[0]
     return translation, f"{translation.text} (score {translation.score:.3f})"
 
 

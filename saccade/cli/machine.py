@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from saccade.cli.parser import count
 from saccade.data import AlgorithmSettings, Episodes, make_episodes
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look import save_machine, steps_of
+from saccade.look import drawable, save_machine, steps_of
 from saccade.metrics import score_bits
 from saccade.models import MemoryMachine, Trace
 
@@ -107,15 +108,20 @@ def look_at_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> None:
     files = [path for path in (chosen.png, chosen.svg, chosen.pdf) if path is not None]
     for path in files:
         save_machine(path, trace, episodes.phases, title=title)
-        print(f"written: {path}")
+        say_written(path)
     if chosen.json is not None:
         record = {name: array.tolist() for name, array in vars(trace).items()}
         phases = [{"name": name, "step": step} for name, step in episodes.phases]
         write_file(chosen.json, json.dumps({"problem": settings.make, "phases": phases, **record}).encode())
-        print(f"written: {chosen.json}")
+        say_written(chosen.json)
     if not files and chosen.json is None:
         print("\n".join(steps_of(trace, episodes.phases)))
     print(title)
+
+
+def say_written(path: Path) -> None:
+    """Of `saccade look`, a line for each file; a name that is no UTF-8 is shown as well as it can be."""
+    print(f"written: {drawable(str(path))}")
 
 
 def _wrong(trace: Trace, episodes: Episodes) -> int:

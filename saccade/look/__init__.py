@@ -1,10 +1,10 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
-from saccade.look.figure import FORMATS, draw_figure, figure_bytes, save_figure
+from saccade.look.figure import FORMATS, draw_beside, draw_figure, figure_bytes, save_beside, save_figure
 from saccade.look.from_models import map_for_links, map_of_answer, map_of_caption, maps_of
 from saccade.look.links import JOINS, METHODS, as_pharaoh, join_links, links
 from saccade.look.machine import draw_machine, save_machine, steps_of
-from saccade.look.maps import KINDS, AttentionMap, Grid, Kind
+from saccade.look.maps import KINDS, AttentionMap, Grid, Kind, drawable
 from saccade.look.notebook import widget
 from saccade.look.order import draw_order, save_order
 from saccade.look.overlay import draw_overlay
@@ -28,12 +28,14 @@ __all__ = [
     "as_page",
     "as_pharaoh",
     "draw",
+    "draw_beside",
     "draw_figure",
     "draw_machine",
     "draw_order",
     "draw_overlay",
     "draw_path",
     "draw_text",
+    "drawable",
     "figure_bytes",
     "join_links",
     "links",
@@ -45,6 +47,7 @@ __all__ = [
     "merge_subwords",
     "page_data",
     "rollout",
+    "save_beside",
     "save_figure",
     "save_machine",
     "save_map",

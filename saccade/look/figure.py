@@ -4,17 +4,18 @@ import io
 import re
 import textwrap
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.maps import AttentionMap, Grid, as_path, shown
+from saccade.look.maps import AttentionMap, Grid, as_path, plain, shown
 from saccade.look.overlay import draw_overlay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -35,6 +36,8 @@ _COLOURS = "Blues"  # one hue, ever darker: readable without telling colours apa
 _INCHES = 0.26  # for a row or a column
 _LETTER = 0.085  # inches of a letter
 _MOST_INCHES = 40.0
+_NARROWEST = 2.4  # inches of a map beside others, so that its title does not run into theirs
+_LINE = 0.2  # inches of a line of a title
 _MOST_LABELS = 120  # rows or columns; with more, none has a label
 
 
@@ -55,34 +58,103 @@ def draw_figure(
     import matplotlib as mpl  # noqa: PLC0415 - half a second that only figures need
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    chosen = attention.select(layer=layer, head=head)
-    if not grid:
-        chosen = chosen.mean()
-    rows, columns = chosen.rows, chosen.column_labels
-    many = max(len(rows), len(columns)) > _MOST_LABELS  # more than anybody could read
-    rows, columns = ([""] * len(labels) if many else [shown(label) for label in labels] for labels in (rows, columns))
-    beside, above = (_LETTER * max(map(len, labels)) for labels in (rows, columns))
-    # the columns' labels lean over to the right
-    wide = min(_MOST_INCHES, chosen.heads * (_INCHES * len(columns) + 0.4) + beside + above / 2 + 0.5)
-    high = min(_MOST_INCHES, chosen.layers * (_INCHES * len(rows) + 0.5) + above + 0.5)
+    chosen = _choose(attention, layer, head, grid=grid)
+    wide, high = _inches(chosen)
     with mpl.rc_context(_SETTINGS | {"font.family": _fonts()}):
         figure = Figure(figsize=(wide, high), layout="constrained")
-        axes = figure.subplots(chosen.layers, chosen.heads, squeeze=False)
-        for down, across in ((a, b) for a in range(chosen.layers) for b in range(chosen.heads)):
-            one: Axes = axes[down, across]
-            _draw_matrix(one, chosen.weights[down, across], f"map-{down}-{across}")
-            if chosen.layers * chosen.heads > 1:
-                first_layer = 0 if layer is None else layer % attention.layers
-                first_head = 0 if head is None else head % attention.heads
-                one.set_title(f"layer {first_layer + down + 1}, head {first_head + across + 1}", fontsize=9)
-            _label(one, rows if across == 0 else [""] * len(rows), columns if down == 0 else [""] * len(columns))
+        _draw_map(figure, chosen, first=_first(attention, layer, head))
         heading = _heading(attention, layer, head) if title is None else title
-        if heading:
-            lines = textwrap.wrap(heading, max(20, round(wide / _LETTER)))
-            # the titles of a grid stand higher than the layout knows; an empty line makes room for them
-            room = "\n" if chosen.layers * chosen.heads > 1 else ""
-            figure.suptitle(_plain("\n".join(lines) + room), fontsize=11)
+        # the titles of a grid stand higher than the layout knows; an empty line makes room for them
+        _put_title(figure, heading, wide, room="\n" if chosen.layers * chosen.heads > 1 else "")
     return figure
+
+
+def draw_beside(
+    panels: Sequence[tuple[str, AttentionMap]],
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    grid: bool = False,
+    title: str | None = None,
+) -> "Figure":
+    """Several maps side by side, such as those of two models for one sentence, each under a title of its own.
+
+    All else is as in `draw_figure`; the title of the whole is the first map's name, unless another is given.
+    """
+    import matplotlib as mpl  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    if not panels:
+        raise InputError("panels: found none, wanted at least one title with its map")
+    chosen = [_choose(attention, layer, head, grid=grid) for _, attention in panels]
+    sizes = [_inches(one) for one in chosen]
+    widths = [max(_NARROWEST, wide) for wide, _ in sizes]
+    widths = [wide * min(1.0, _MOST_INCHES / sum(widths)) for wide in widths]
+    lines = [len(_wrapped(own, wide)) for (own, _), wide in zip(panels, widths, strict=True)]
+    high = max(high for _, high in sizes) + _LINE * (max(lines) + 1)
+    with mpl.rc_context(_SETTINGS | {"font.family": _fonts()}):
+        figure = Figure(figsize=(sum(widths), min(_MOST_INCHES, high)), layout="constrained")
+        parts: Any = figure.subfigures(1, len(panels), width_ratios=widths, squeeze=False)
+        for place, (part, (own, attention)) in enumerate(zip(parts[0], panels, strict=True)):
+            _draw_map(part, chosen[place], first=_first(attention, layer, head), name=f"panel-{place}-map")
+            for axes in part.axes:
+                axes.set_anchor("N")  # what is lower than its neighbour stands beside its beginning
+            above = max(lines) - lines[place] + (chosen[place].layers * chosen[place].heads > 1)
+            _put_title(part, own, widths[place], room="\n" * above)
+        heading = _heading(panels[0][1], layer, head) if title is None else title
+        _put_title(figure, heading, sum(widths))
+    return figure
+
+
+def _choose(attention: AttentionMap, layer: int | None, head: int | None, *, grid: bool) -> AttentionMap:
+    chosen = attention.select(layer=layer, head=head)
+    return chosen if grid else chosen.mean()
+
+
+def _first(attention: AttentionMap, layer: int | None, head: int | None) -> tuple[int, int]:
+    """The numbers of the first layer and head that are seen, from 1."""
+    return (
+        1 if layer is None else layer % attention.layers + 1,
+        1 if head is None else head % attention.heads + 1,
+    )
+
+
+def _labels(chosen: AttentionMap) -> tuple[list[str], list[str]]:
+    """The labels of rows and columns; none where there are more than anybody could read."""
+    rows, columns = chosen.rows, chosen.column_labels
+    if max(len(rows), len(columns)) > _MOST_LABELS:
+        return [""] * len(rows), [""] * len(columns)
+    return [shown(label) for label in rows], [shown(label) for label in columns]
+
+
+def _inches(chosen: AttentionMap) -> tuple[float, float]:
+    """How wide and how high a map is drawn, with its labels; the columns' labels lean over to the right."""
+    rows, columns = _labels(chosen)
+    beside, above = (_LETTER * max(map(len, labels)) for labels in (rows, columns))
+    wide = chosen.heads * (_INCHES * len(columns) + 0.4) + beside + above / 2 + 0.5
+    high = chosen.layers * (_INCHES * len(rows) + 0.5) + above + 0.5
+    return min(_MOST_INCHES, wide), min(_MOST_INCHES, high)
+
+
+def _draw_map(figure: "FigureBase", chosen: AttentionMap, *, first: tuple[int, int], name: str = "map") -> None:
+    """Every layer and head of `chosen`: layers down, heads across."""
+    rows, columns = _labels(chosen)
+    axes = figure.subplots(chosen.layers, chosen.heads, squeeze=False)
+    for down, across in ((a, b) for a in range(chosen.layers) for b in range(chosen.heads)):
+        one: Axes = axes[down, across]
+        _draw_matrix(one, chosen.weights[down, across], f"{name}-{down}-{across}")
+        if chosen.layers * chosen.heads > 1:
+            one.set_title(f"layer {first[0] + down}, head {first[1] + across}", fontsize=9)
+        _label(one, rows if across == 0 else [""] * len(rows), columns if down == 0 else [""] * len(columns))
+
+
+def _put_title(figure: "FigureBase", title: str, wide: float, *, room: str = "") -> None:
+    if title:
+        figure.suptitle(plain("\n".join(_wrapped(title, wide))) + room, fontsize=11)
+
+
+def _wrapped(title: str, wide: float) -> list[str]:
+    return textwrap.wrap(title, max(20, round(wide / _LETTER)))
 
 
 def _heading(attention: AttentionMap, layer: int | None, head: int | None) -> str:
@@ -95,11 +167,24 @@ def _heading(attention: AttentionMap, layer: int | None, head: int | None) -> st
 def save_figure(path: str | Path, attention: AttentionMap, **how: Any) -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF. A map of an image is drawn over that image."""
     path = as_path(path)
-    if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{path}: found a name that ends in {path.suffix!r}, wanted one of {', '.join(FORMATS)}")
+    form = form_of(path)
     over_image = isinstance(attention.columns, Grid) and attention.columns.image is not None
     figure = draw_overlay(attention, **how) if over_image else draw_figure(attention, **how)
-    write_file(path, figure_bytes(figure, path.suffix.lower()[1:]))
+    write_file(path, figure_bytes(figure, form))
+
+
+def save_beside(path: str | Path, panels: Sequence[tuple[str, AttentionMap]], **how: Any) -> None:
+    """Draw maps side by side and write; the name's end says whether PNG, SVG or PDF."""
+    path = as_path(path)
+    form = form_of(path)
+    write_file(path, figure_bytes(draw_beside(panels, **how), form))
+
+
+def form_of(path: Path) -> str:
+    """What a file's name says that it is to be: "png", "svg" or "pdf"."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{path}: found a name that ends in {path.suffix!r}, wanted one of {', '.join(FORMATS)}")
+    return path.suffix.lower()[1:]
 
 
 def figure_bytes(figure: "Figure", form: str) -> bytes:
@@ -141,17 +226,12 @@ def _draw_matrix(axes: "Axes", weights: Any, name: str) -> None:
 
 
 def _label(axes: "Axes", rows: Any, columns: Any) -> None:
-    axes.set_yticks([place + 0.5 for place in range(len(rows))], [_plain(label) for label in rows])
+    axes.set_yticks([place + 0.5 for place in range(len(rows))], [plain(label) for label in rows])
     axes.set_xticks(
         [place + 0.5 for place in range(len(columns))],
-        [_plain(label) for label in columns],
+        [plain(label) for label in columns],
         rotation=60,
         ha="left",
         rotation_mode="anchor",
     )
     axes.tick_params(length=0, labelsize=9, top=False, labeltop=True, bottom=False, labelbottom=False)
-
-
-def _plain(label: str) -> str:
-    """A label that matplotlib does not take for mathematics."""
-    return label.replace("$", r"\$")

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.figure import FORMATS, figure_bytes
-from saccade.look.maps import as_path
+from saccade.look.figure import figure_bytes, form_of
+from saccade.look.maps import as_path, drawable, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,16 +57,15 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
             _name_places(third, places)
             _curves(fourth, trace, head + len(trace.reads) if side is left else head, phases)
     if title:
-        figure.suptitle(textwrap.fill(title.replace("$", r"\$"), 90), fontsize=11)
+        figure.suptitle(textwrap.fill(plain(title), 90), fontsize=11)
     return figure
 
 
 def save_machine(file: str | Path, trace: "Trace", phases: Phases = (), *, title: str = "") -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF."""
     file = as_path(file)
-    if file.suffix.lower() not in FORMATS:
-        raise InputError(f"{file}: found a name that ends in {file.suffix!r}, wanted one of {', '.join(FORMATS)}")
-    write_file(file, figure_bytes(draw_machine(trace, phases, title=title), file.suffix.lower()[1:]))
+    form = form_of(file)
+    write_file(file, figure_bytes(draw_machine(trace, phases, title=title), form))
 
 
 def steps_of(trace: "Trace", phases: Phases = ()) -> list[str]:
@@ -164,4 +162,4 @@ def _mark(axes: "Axes", phases: Phases) -> None:
     """A line where a phase begins."""
     for name, step in phases:
         if step:
-            axes.axvline(step, color="0.4", linewidth=0.8, linestyle=":", gid=f"phase-{name}")
+            axes.axvline(step, color="0.4", linewidth=0.8, linestyle=":", gid=f"phase-{drawable(name)}")

@@ -1,5 +1,6 @@
 """The attention map: what was looked at, with its labels, as plain arrays. Every picture is drawn from one."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ END_LABEL = "</s>"
 
 _MOST_CELLS = 1 << 28  # a gigabyte of weights; more is a mistake
 _ABOVE_ONE = 1e-3  # what rounding, in half precision too, may add to a weight of one
+# Control characters but for the line break, halves of characters, and what is none; XML can hold few of them.
+_NOT_DRAWABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,19 @@ class AttentionMap:
         return as_frame([Panel(self.name, [self])])
 
 
+def drawable(text: str) -> str:
+    """Text that every picture can hold: control characters but for the line break, and broken ones, become �."""
+    return _NOT_DRAWABLE.sub("�", text)
+
+
 def shown(label: str) -> str:
-    """A label as pictures show it: a space and a line break can be seen."""
-    return label.replace("\n", "⏎") if label.strip() else "␣"
+    """A label as pictures show it: drawable, and a space and a line break can be seen."""
+    return drawable(label).replace("\n", "⏎") if label.strip() else "␣"
+
+
+def plain(text: str) -> str:
+    """Text for matplotlib: drawable, and not taken for mathematics."""
+    return drawable(text).replace("$", r"\$")
 
 
 def as_path(path: str | Path) -> Path:

@@ -8,8 +8,8 @@ import numpy as np
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.figure import FORMATS, figure_bytes
-from saccade.look.maps import as_path
+from saccade.look.figure import figure_bytes, form_of
+from saccade.look.maps import as_path, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def draw_order(
     axes: Any = figure.subplots()
     axes.set_aspect("equal")
     if title:
-        axes.set_title(title.replace("$", r"\$"), fontsize=11)
+        axes.set_title(plain(title), fontsize=11)
     corners = places[list(order)]
     if closed and len(order) > 2:
         (inside,) = axes.fill(*corners.T, color=_CHOSEN, alpha=0.08, linewidth=0)
@@ -86,6 +86,5 @@ def save_order(
 ) -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF."""
     file = as_path(file)
-    if file.suffix.lower() not in FORMATS:
-        raise InputError(f"{file}: found a name that ends in {file.suffix!r}, wanted one of {', '.join(FORMATS)}")
-    write_file(file, figure_bytes(draw_order(points, order, closed=closed, title=title), file.suffix.lower()[1:]))
+    form = form_of(file)
+    write_file(file, figure_bytes(draw_order(points, order, closed=closed, title=title), form))

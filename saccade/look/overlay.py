@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from saccade.errors import InputError
-from saccade.look.maps import AttentionMap, Grid, shown
+from saccade.look.maps import AttentionMap, Grid, plain, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ def draw_overlay(
         one.set_axis_off()
         if place >= len(attention.rows):
             continue
-        one.set_title(shown(attention.rows[place]).replace("$", r"\\$"), fontsize=10)
+        one.set_title(plain(shown(attention.rows[place])), fontsize=10)
         one.imshow(picture, extent=(0, grid.width, grid.height, 0), aspect=aspect)
         shade = np.zeros((grid.height, grid.width, 4))
         looked = weights[place].reshape(grid.height, grid.width)
@@ -59,7 +59,7 @@ def draw_overlay(
         one.set_xlim(0, grid.width)
         one.set_ylim(grid.height, 0)
     if title:
-        figure.suptitle(title.replace("$", r"\$"), fontsize=11)
+        figure.suptitle(plain(title), fontsize=11)
     return figure
 
 

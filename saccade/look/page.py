@@ -13,7 +13,7 @@ import numpy as np
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.maps import AttentionMap, Grid, Kind, as_path
+from saccade.look.maps import AttentionMap, Grid, Kind, as_path, drawable
 from saccade.models import TreeNode
 
 # Nothing may be fetched from anywhere, whatever stands in the file.
@@ -85,9 +85,9 @@ def page_data(what: Shown) -> dict[str, Any]:
     return {
         "panels": [
             {
-                "title": panel.title,
+                "title": drawable(panel.title),
                 "maps": [_map_data(one) for one in panel.maps],
-                "tree": [node._asdict() for node in panel.tree] or None,
+                "tree": [node._replace(piece=drawable(node.piece))._asdict() for node in panel.tree] or None,
                 "first": {"map": _place_of(panel), "layer": panel.layer, "head": panel.head},
             }
             for panel in panels
@@ -107,15 +107,11 @@ def _map_data(attention: AttentionMap) -> dict[str, Any]:
         if grid is None
         else {"height": grid.height, "width": grid.width, "image": _as_address(grid.image)},
         "kind": attention.kind,
-        "rows": list(attention.rows),
-        "columns": list(attention.column_labels),
+        "rows": [drawable(label) for label in attention.rows],
+        "columns": [drawable(label) for label in attention.column_labels],
         "shape": list(attention.weights.shape),
         "weights": base64.b64encode(np.ascontiguousarray(attention.weights, dtype="<f4").tobytes()).decode("ascii"),
     }
-
-
-def _grid_data(grid: Grid) -> dict[str, Any]:
-    return {"height": grid.height, "width": grid.width, "image": _as_address(grid.image)}
 
 
 def _as_address(image: bytes | None) -> str | None:
@@ -131,7 +127,8 @@ def _as_address(image: bytes | None) -> str | None:
 def as_page(panels: Shown, *, title: str = "attention") -> str:
     """The page itself. A word such as `</script>` is shown, not run: no `<` of the data gets into the markup."""
     data = json.dumps(page_data(panels), ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
-    return _PAGE.format(policy=html.escape(_POLICY), title=html.escape(title), data=data, module=module_source())
+    title = html.escape(drawable(title))
+    return _PAGE.format(policy=html.escape(_POLICY), title=title, data=data, module=module_source())
 
 
 def as_frame(panels: Shown, *, height: int = 640) -> str:

@@ -10,8 +10,8 @@ from PIL import Image
 
 from saccade.errors import InputError
 from saccade.files import write_file
-from saccade.look.figure import FORMATS, figure_bytes
-from saccade.look.maps import as_path
+from saccade.look.figure import figure_bytes, form_of
+from saccade.look.maps import as_path, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: st
     axes.imshow(pixels, extent=(0, 1, 1, 0), interpolation="nearest")
     axes.set_axis_off()
     if title:
-        axes.set_title(title.replace("$", r"\$"), fontsize=11)
+        axes.set_title(plain(title), fontsize=11)
     middles = (places + 1) / 2
     axes.plot(middles[:, 0], middles[:, 1], color=_LAST, linewidth=1.2, alpha=0.8)
     for number, (x, y) in enumerate(middles):
@@ -71,6 +71,5 @@ def _labels(middles: NDArray[np.float64]) -> list[tuple[NDArray[np.float64], lis
 def save_path(file: str | Path, image: bytes, path: NDArray[np.float32], *, size: float, title: str = "") -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF."""
     file = as_path(file)
-    if file.suffix.lower() not in FORMATS:
-        raise InputError(f"{file}: found a name that ends in {file.suffix!r}, wanted one of {', '.join(FORMATS)}")
-    write_file(file, figure_bytes(draw_path(image, path, size=size, title=title), file.suffix.lower()[1:]))
+    form = form_of(file)
+    write_file(file, figure_bytes(draw_path(image, path, size=size, title=title), form))

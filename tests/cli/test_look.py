@@ -1,10 +1,14 @@
 """`saccade look` and `saccade align`, as a person runs them."""
 
 import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import saccade
 from saccade.cli.main import main
@@ -83,6 +87,63 @@ def test_two_models_on_a_page(models: Path, tmp_path: Path, capsys: pytest.Captu
     assert "transformer: " in out
 
 
+def test_two_models_in_figures(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = str(models / "rnn" / "model"), str(models / "transformer" / "model")
+    paths = {form: tmp_path / f"both.{form}" for form in ("html", "png", "svg", "pdf")}
+    options = [word for form, path in paths.items() for word in (f"--{form}", str(path))]
+    out = said(capsys, "look", first, SENTENCE, "--compare", second, "--target", "2026-11-09", *options)
+    assert set(out.splitlines()) == {f"written: {path}" for path in paths.values()}
+    root = ET.fromstring(paths["svg"].read_bytes())  # noqa: S314 - our own file
+    texts = " ".join("".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert "rnn: 2026-11-09" in texts
+    assert "transformer: 2026-11-09" in texts
+    assert texts.count("</s>") == 4  # at the end of the rows and of the columns of each
+    said(capsys, "look", first, SENTENCE, "--target", "2026-11-09", "--png", str(tmp_path / "one.png"))
+    with Image.open(paths["png"]) as both, Image.open(tmp_path / "one.png") as one:
+        assert both.width > 1.5 * one.width
+    assert paths["pdf"].read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["\udcff"], "SENTENCE: not UTF-8, from letter 1 on"),
+        ([SENTENCE, "--target", "ab\udce4"], "--target: not UTF-8, from letter 3 on"),
+        ([SENTENCE, "--title", "\udce4"], "--title: not UTF-8"),
+        ([SENTENCE, "--html", "no/page.html"], "no/page.html cannot be written: there is no folder"),
+        ([SENTENCE, "--html", "page.html", "--json", "."], ". cannot be written: it is a folder"),
+        ([SENTENCE, "--pdf", "no/page.pdf"], "no/page.pdf cannot be written: there is no folder"),
+        ([SENTENCE, "--svg", "page.png"], "--svg: found page.png, wanted a name that ends in .svg"),
+        (["--json", "no/map.json"], "no/map.json cannot be written: there is no folder"),
+        (["--png", "no/map.png"], "no/map.png cannot be written: there is no folder"),
+        ([" "], "SENTENCE: found nothing but space"),
+        ([SENTENCE, "--target", " "], "--target: found nothing but space"),
+    ],
+    ids=ascii,
+)
+def test_what_cannot_be_done_is_refused_before_a_model_is_read(
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refused(capsys, "look", "there is no such model", *options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_are_not_utf8(models: Path, tmp_path: Path) -> None:
+    """A folder and a file may be called anything; what cannot be written of it has a sign in its place."""
+    (tmp_path / "m\udcff").symlink_to(models / "rnn")
+    command = [sys.executable, "-m", "saccade.cli.main", "look", f"{tmp_path}/m\udcff/model", SENTENCE]
+    page = tmp_path / "p\udcff.html"
+    for options, says in ((["--html", str(page)], f"written: {tmp_path}/p�.html\n"), ([], "m�: ")):
+        ran = subprocess.run([*command, *options], capture_output=True, check=True)  # noqa: S603
+        assert says in ran.stdout.decode()
+    assert '"title": "m\\ufffd: ' in page.read_text()
+
+
 def test_links_in_pharaohs_form(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for place, name in enumerate(("source", "target")):
         (tmp_path / name).write_text("".join(f"{pair[place]}\n" for pair in PAIRS))
@@ -119,7 +180,9 @@ def test_bad_input(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "found nothing but space" in refused(capsys, "look", rnn, "  ")
     assert "--swap: it is for machines" in refused(capsys, "look", rnn, SENTENCE, "--swap", "1", "2")
     assert "wanted a name that ends in .png" in refused(capsys, "look", rnn, SENTENCE, "--png", "x.svg")
-    assert "--compare: two models" in refused(capsys, "look", rnn, SENTENCE, "--compare", rnn, "--svg", "x.svg")
+    assert "--json: it is the numbers of one map" in refused(
+        capsys, "look", "none", SENTENCE, "--compare", rnn, "--json", "x.json"
+    )
     (tmp_path / "file").write_text("a\nb\n")
     assert "cannot be written" in refused(capsys, "look", rnn, SENTENCE, "--html", str(tmp_path / "file" / "page.html"))
     files = ["--source", str(tmp_path / "file"), "--target", str(tmp_path / "file")]

@@ -4,17 +4,19 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from matplotlib.text import Text
 from PIL import Image
 
 from saccade.errors import InputError
-from saccade.look import AttentionMap, draw_figure, figure_bytes, save_figure
-from tests.look.test_maps import COLUMNS, ROWS, random_map
+from saccade.look import AttentionMap, draw_beside, draw_figure, figure_bytes, save_beside, save_figure
+from tests.look.test_maps import COLUMNS, ROWS, STRANGE, random_map
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -138,3 +140,60 @@ def test_a_name_may_be_text_and_comes_first(tmp_path: Path) -> None:
     assert (tmp_path / "a.png").exists()
     with pytest.raises(InputError, match="it comes first"):
         save_figure(random_map(), "a.png")  # pyright: ignore[reportArgumentType]
+
+
+def test_strange_characters_leave_the_svg_well_formed() -> None:
+    seen = AttentionMap(STRANGE, STRANGE, np.eye(len(STRANGE)), name="".join(STRANGE))
+    for title in (None, "".join(STRANGE)):
+        texts = texts_in_svg(figure_bytes(draw_figure(seen, title=title), "svg"))
+        assert {"�", "a�b", "�[31m"} <= set(texts)
+    for form in ("png", "pdf"):
+        figure_bytes(draw_figure(seen), form)
+    texts = texts_in_svg(figure_bytes(draw_beside([("a\x00", seen), ("b\udcff", seen)]), "svg"))
+    assert {"a�", "b�"} <= set(texts)
+
+
+OTHER = AttentionMap([*ROWS, "extra", "more"], ["x"], np.linspace(0, 1, 5)[:, None], name="other")
+
+
+def test_maps_side_by_side_are_both_there() -> None:
+    seen = replace(random_map(), name="the sentence")
+    content = figure_bytes(draw_beside([("first: $5", seen), ("second", OTHER)]), "svg")
+    np.testing.assert_allclose(weights_in_svg(content, "panel-0-map-0-0"), seen.matrix(), atol=0.004)
+    np.testing.assert_allclose(weights_in_svg(content, "panel-1-map-0-0"), OTHER.matrix(), atol=0.004)
+    assert {"first: $5", "second", "the sentence", "extra", *COLUMNS} <= set(texts_in_svg(content))
+    assert "the sentence" not in texts_in_svg(figure_bytes(draw_beside([("a", seen)], title=""), "svg"))
+    with pytest.raises(InputError, match="panels: found none"):
+        draw_beside([])
+
+
+@pytest.mark.parametrize("how", [{}, {"grid": True}, {"title": "a title that is longer than the maps are wide " * 2}])
+@pytest.mark.parametrize(
+    "title", ["b", "a model with a name: and a translation that has many words in it (score -0.3)"]
+)
+def test_maps_side_by_side_do_not_overlap(how: dict[str, Any], title: str) -> None:
+    """Titles, labels and cells of one stay on its side; titles stand above the labels, and that of all on top."""
+    figure = draw_beside([(title, random_map(layers=1, heads=2)), (title, OTHER)], **how)
+    FigureCanvasAgg(figure).draw()
+    first, second = (
+        [text for text in part.findobj(Text) if text.get_visible() and text.get_text()] for part in figure.subfigs
+    )
+    boxes = [[text.get_window_extent() for text in texts] for texts in (first, second)]
+    assert max(box.x1 for box in boxes[0]) <= min(box.x0 for box in boxes[1])
+    assert min(box.x0 for box in boxes[0]) >= -1
+    assert max(box.x1 for box in boxes[1]) <= figure.bbox.x1 + 1
+    top = figure.findobj(Text, include_self=False)
+    for part, texts in zip(figure.subfigs, (first, second), strict=True):
+        (own,) = (text for text in texts if text.get_text().strip() == part.get_suptitle().strip())
+        others = [text for text in texts if text is not own]
+        gap = own.get_window_extent().y0 - max(text.get_window_extent().y1 for text in others)
+        assert -1 <= gap < 20  # of two maps, the lower one stands beside the other's beginning
+        whole = [text for text in top if text.get_text() == figure.get_suptitle() != ""]
+        assert all(text.get_window_extent().y0 >= own.get_window_extent().y1 - 1 for text in whole)
+
+
+def test_maps_side_by_side_are_saved(tmp_path: Path) -> None:
+    save_beside(str(tmp_path / "a.PNG"), [("a", random_map()), ("b", OTHER)], layer=0)
+    assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InputError, match=r"ends in '\.gif'"):
+        save_beside(tmp_path / "a.gif", [("a", random_map())])

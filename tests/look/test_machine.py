@@ -1,12 +1,14 @@
 """The panels of a machine: which places of the ring are shown, and that what is drawn is what was done."""
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 from matplotlib.image import AxesImage
 
 from saccade.data import make_episodes
 from saccade.errors import InputError
-from saccade.look import draw_machine, save_machine
+from saccade.look import draw_machine, figure_bytes, save_machine
 from saccade.look.machine import used_places
 from tests.models.test_memory_machine import by_hand, make
 
@@ -83,3 +85,13 @@ def test_a_step_stands_at_the_same_place_in_all_rows() -> None:
     shown = {(round(box.x0), round(box.x1)) for box in (axes.get_window_extent() for axes in figure.axes)}
     assert len(figure.axes) == 10  # four rows of two, and two scales more
     assert len(shown) == 2, edges
+
+
+def test_titles_and_phases_of_strange_characters() -> None:
+    machine = by_hand()
+    trace = machine.trace(make_episodes(machine.settings.data, 1, seed=0, length=2).inputs[0])
+    figure = draw_machine(trace, [("out\x00", 2)], title="copy\x1b $ \udcff")
+    content = figure_bytes(figure, "svg")
+    ET.fromstring(content)  # noqa: S314 - our own file
+    assert "phase-out�" in content.decode()
+    assert "copy� $ �" in content.decode()

@@ -5,8 +5,23 @@ import pytest
 import torch
 
 from saccade.errors import InputError
-from saccade.look import AttentionMap, Grid, draw_text, merge_subwords, rollout
+from saccade.look import AttentionMap, Grid, draw_text, drawable, merge_subwords, rollout
 
+# Control characters, the halves of characters that bytes of another encoding become, and what is no character at all.
+STRANGE = [
+    "\x00",
+    "a\x01b",
+    "\x1b[31m",
+    "\x7f",
+    "\x85",
+    "\x9f",
+    "\udcff",
+    "\ud83d",
+    "\ufffe",
+    "\uffff",
+    "a\tb\r",
+    "\x0b",
+]
 ROWS, COLUMNS = ["ein", "Hund", "</s>"], ["a", "dog", "runs", "off", "</s>"]
 
 
@@ -150,3 +165,17 @@ def test_tensors_of_torch_will_do(kind: torch.dtype) -> None:
 def test_text_is_drawn_of_a_matrix_alone() -> None:
     with pytest.raises(InputError, match="two"):
         draw_text(np.ones((1, 1, 1, 1), dtype=np.float32), ["a"], ["b"])
+
+
+@pytest.mark.parametrize("text", STRANGE, ids=ascii)
+def test_what_cannot_be_drawn_has_a_sign_in_its_place(text: str) -> None:
+    assert len(drawable(text)) == len(text)
+    assert "�" in drawable(text)
+    drawable(text).encode()
+
+
+@pytest.mark.parametrize(
+    "text", ["ein Hund", "two\nlines", "日本語", "\U0001f9ff", "é\u0301", "\ue000", "a\u00a0b", ""]
+)
+def test_everything_else_is_drawn_as_it_is(text: str) -> None:
+    assert drawable(text) == text

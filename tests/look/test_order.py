@@ -68,3 +68,9 @@ def test_what_cannot_be_drawn_is_refused(points: list[list[float]], order: list[
 def test_the_name_says_the_format(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ends in '\.gif'"):
         save_order(tmp_path / "hull.gif", POINTS, [0])
+
+
+def test_a_title_of_strange_characters() -> None:
+    content = figure_bytes(draw_order(POINTS, [0, 1], title="\x00 hull\udcff"), "svg")
+    texts = ["".join(element.itertext()) for element in ET.fromstring(content).iter(f"{SVG}text")]  # noqa: S314
+    assert "� hull�" in texts

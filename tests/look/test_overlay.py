@@ -1,6 +1,7 @@
 """Where a word looked, drawn over the image: figure and page show the numbers of the map."""
 
 import io
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from PIL import Image
 
 from saccade.data import make_scenes
 from saccade.errors import InputError
-from saccade.look import AttentionMap, Grid, Panel, draw_overlay, map_of_caption, save_figure, save_page
+from saccade.look import AttentionMap, Grid, Panel, draw_overlay, figure_bytes, map_of_caption, save_figure, save_page
 from saccade.models import Caption
 from tests.look.conftest import Visit
 
@@ -138,3 +139,11 @@ def test_without_an_image_there_is_nothing_to_draw_over(image: bytes | None):
 def test_a_page_refuses_what_browsers_do_not_show(tmp_path: Path):
     with pytest.raises(InputError, match="browsers"):
         save_page(tmp_path / "page.html", [Panel("x", [replace(seen(), columns=Grid(HIGH, WIDE, b"II*\0"))])])
+
+
+def test_words_of_strange_characters_over_an_image():
+    words = ["\x00", "\udcff", "$5", "\x1b[31m", "a"]
+    figure = draw_overlay(replace(seen(), rows=words), title="\x00 and $\ufffe")
+    root = ET.fromstring(figure_bytes(figure, "svg"))  # noqa: S314 - our own file
+    texts = ["".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["�", "�", "$5", "�[31m", "a", "� and $�"]

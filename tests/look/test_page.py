@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from saccade.errors import InputError
-from saccade.look import AttentionMap, Panel, as_page, page_data, save_page, widget
+from saccade.look import AttentionMap, Panel, as_page, drawable, page_data, save_page, widget
 from saccade.look.page import module_source
-from tests.look.test_maps import random_map
+from saccade.models import TreeNode
+from tests.look.test_maps import STRANGE, random_map
 
 
 def data_of(page: str) -> dict[str, object]:
@@ -77,3 +78,15 @@ def test_maps_by_themselves_are_one_panel(tmp_path: Path) -> None:
     assert widget(seen).data == page_data(seen)
     with pytest.raises(InputError, match="panels: found str"):
         page_data(["a"])  # pyright: ignore[reportArgumentType]
+
+
+def test_strange_characters_in_a_page(tmp_path: Path) -> None:
+    seen = AttentionMap(STRANGE, STRANGE, np.eye(len(STRANGE)), name="\x00")
+    tree = [TreeNode(None, "\udcff", -0.5, None)]
+    save_page(tmp_path / "page.html", [Panel("title\udcff", [seen], tree)], title="page\ud800\x00")
+    page = (tmp_path / "page.html").read_bytes().decode()
+    assert "<title>page��</title>" in page
+    (panel,) = data_of(page)["panels"]  # pyright: ignore[reportGeneralTypeIssues]
+    assert panel["title"] == "title�"
+    assert panel["tree"][0]["piece"] == "�"
+    assert panel["maps"][0]["rows"] == panel["maps"][0]["columns"] == [drawable(label) for label in STRANGE]

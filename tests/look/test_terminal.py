@@ -7,6 +7,7 @@ from rich.style import Style
 
 from saccade.errors import InputError
 from saccade.look import AttentionMap, draw, draw_text
+from tests.look.test_maps import STRANGE
 
 WEIGHTS = np.array([[0.0, 0.99, 0.3], [0.5, 0.1, 0.79]], dtype=np.float32)
 
@@ -68,3 +69,9 @@ def test_labels_of_every_kind_stay_in_their_cells() -> None:
     assert len({cell_len(line) for line in lines[1:]}) == 1
     assert "␣" in lines[2]
     assert "Donaudampfschif…" in lines[4]
+
+
+def test_strange_characters_move_no_cursor_and_can_be_printed() -> None:
+    text = draw(AttentionMap(STRANGE, STRANGE, np.eye(len(STRANGE))), colour=False).plain
+    text.encode()
+    assert all(letter.isprintable() for letter in text.replace("\n", ""))
