@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from saccade.cli.look import expect_layer_and_head
+from saccade.cli.outputs import expect_outputs
 from saccade.cli.pairs import add_pair_arguments, read_pairs
-from saccade.cli.parser import count, speak_utf8
+from saccade.cli.parser import count
 from saccade.data import Pair
 from saccade.errors import InputError
 from saccade.files import write_file
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Print a line of links i-j for each pair; with --gold, print how good they are instead."""
-    speak_utf8()
+    expect_outputs(others=[chosen.output])
     pairs = read_pairs(chosen, second="target")
     gold = None if chosen.gold is None else read_links(chosen.gold)
     if gold is not None and len(gold) != len(pairs):

@@ -4,15 +4,19 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from saccade.cli.parser import count, speak_utf8
+from saccade.cli.outputs import each, expect_outputs, tell_failures
+from saccade.cli.parser import count, expect_text
+from saccade.cli.streams import Incoming, Line
 from saccade.data import Question, question_of, read_stories, split_sentences, story_words
+from saccade.data.parsing import parse_json
 from saccade.errors import InputError
 from saccade.look import Panel, map_of_answer, save_figure, save_page
 from saccade.models import Answer, Answerer, load_as
+from saccade.packed import plain_path
 
 _FAILED = 5.0  # per cent of error above which a task counts as failed, in the papers on bAbI
 
@@ -30,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("story", nargs="?", metavar="STORY", help='"Mary went to the garden. John took the milk."')
     parser.add_argument("question", nargs="?", metavar="QUESTION", help='"Where is Mary?"')
     parser.add_argument(
-        "--file", type=Path, metavar="FILE", help="many of them: JSON lines with story and question, or bAbI's format"
+        "--file",
+        metavar="FILE",
+        help="many of them: JSON lines with story and question (- for a pipe), or bAbI's format",
     )
     parser.add_argument("--top", type=count, default=1, metavar="N", help="the N likeliest answers of each (1)")
     parser.add_argument("--batch", type=count, default=64, metavar="N", help="questions at a time (64)")
@@ -41,37 +47,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """One line for each question; files, where they are asked for."""
-    speak_utf8()
-    asked = _from_file(chosen) if chosen.file is not None else [_from_words(chosen)]
-    if chosen.figure is not None and len(asked) > 1:
-        raise InputError(f"{chosen.figure}: a figure is of one question, and {chosen.file} has {len(asked)}")
+def run(chosen: argparse.Namespace) -> int:
+    """One record for each question; of a file or pipe as they come, in their order, whatever is wrong with some."""
+    expect_outputs(figures=[chosen.figure], others=[chosen.html])
+    if chosen.file is not None and chosen.story is not None:
+        raise InputError("--file: found a story beside it, wanted one of the two")
+    first = _from_words(chosen) if chosen.file is None else None
     answerer = load_as(Answerer, chosen.model)
-    answers = answerer.answer_all([one.question for one in asked], batch=chosen.batch)
-    tell_what_is_lost([one.question for one in asked], answerer)
-    for one, answer in zip(asked, answers, strict=True):
-        _show(one, answer, chosen)
-    if chosen.figure is not None:
-        title = f"{asked[0].text} {answers[0].text}"
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            save_figure(chosen.figure, map_of_answer(answers[0], asked[0].sentences, name=title))
-        for warning in caught:
-            print(f"saccade: {chosen.figure}: {warning.message}", file=sys.stderr)
-        print(f"written: {chosen.figure}", file=sys.stderr)
-    if chosen.html is not None:
-        panels = [
-            Panel(f"{one.text} {answer.text}", [map_of_answer(answer, one.sentences, name=one.text)])
-            for one, answer in zip(asked, answers, strict=True)
-        ]
+    panels: list[Panel] = []
+    failed = total = 0
+    for asked in [[first]] if first is not None else _from_file(chosen):
+        total += len(asked)
+        if chosen.figure is not None and total > 1:
+            raise InputError(f"{chosen.figure}: a figure is of one question, and {chosen.file} has more")
+        questions = [one.question if isinstance(one, Asked) else one for one in asked]
+        answers = each(lambda some: answerer.answer_all(some, batch=chosen.batch), questions)
+        answered = [one for one, answer in zip(questions, answers, strict=True) if isinstance(answer, Answer)]
+        tell_what_is_lost([one for one in answered if isinstance(one, Question)], answerer)
+        for one, answer in zip(asked, answers, strict=True):
+            if isinstance(answer, InputError) or isinstance(one, InputError):
+                failed += 1
+                print(f"saccade: {answer}", file=sys.stderr)
+                print(json.dumps({"question": "", "answer": "", "error": str(answer)}) if chosen.json else "")
+                continue
+            _show(one, answer, chosen)
+            if chosen.figure is not None:
+                _draw(chosen.figure, one, answer)
+            if chosen.html is not None:
+                panels.append(Panel(f"{one.text} {answer.text}", [map_of_answer(answer, one.sentences, name=one.text)]))
+        sys.stdout.flush()
+    if chosen.html is not None and panels:
         save_page(chosen.html, panels, title="stories")
         print(f"written: {chosen.html}", file=sys.stderr)
+    return tell_failures(failed, total, "questions") if chosen.file is not None else 2 * failed
+
+
+def _draw(figure: Path, one: Asked, answer: Answer) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save_figure(figure, map_of_answer(answer, one.sentences, name=f"{one.text} {answer.text}"))
+    for warning in caught:
+        print(f"saccade: {figure}: {warning.message}", file=sys.stderr)
+    print(f"written: {figure}", file=sys.stderr)
 
 
 def _from_words(chosen: argparse.Namespace) -> Asked:
     if chosen.story is None or chosen.question is None:
         raise InputError('wanted a story and a question: saccade ask MODEL "STORY" "QUESTION", or --file FILE')
+    expect_text(chosen.story, "STORY")
+    expect_text(chosen.question, "QUESTION")
     sentences = split_sentences(chosen.story)
     if not sentences:
         raise InputError("STORY: found no word, wanted sentences, each ended by a full stop")
@@ -81,17 +105,33 @@ def _from_words(chosen: argparse.Namespace) -> Asked:
     return Asked(question, chosen.question.strip(), sentences)
 
 
-def _from_file(chosen: argparse.Namespace) -> list[Asked]:
-    if chosen.story is not None:
-        raise InputError("--file: found a story beside it, wanted one of the two")
-    questions = read_stories(chosen.file, answered=False)
-    return [Asked(one, " ".join(one.question) + "?", [" ".join(words) for words in one.story]) for one in questions]
+def _from_file(chosen: argparse.Namespace) -> Iterator[list[Asked | InputError]]:
+    """JSON lines as they come; a file in bAbI's format, in which lines belong together, as a whole."""
+    path = Path(chosen.file)
+    if chosen.file != "-" and plain_path(path).suffix != ".jsonl":
+        yield [_asked(one) for one in read_stories(path, answered=False)]
+        return
+    for lines in Incoming(chosen.file).chunks(chosen.batch):
+        yield [_of_line(line) for line in lines]
+
+
+def _of_line(line: Line) -> Asked | InputError:
+    try:
+        wanted = '{"story": ["SENTENCE", ...], "question": "TEXT"}'
+        record = None if line.error else parse_json(line.text, line.where, wanted=wanted)
+        return line.error or _asked(question_of(record, line.where, answered=False))
+    except InputError as error:
+        return error
+
+
+def _asked(one: Question) -> Asked:
+    return Asked(one, " ".join(one.question) + "?", [" ".join(words) for words in one.story])
 
 
 def tell_what_is_lost(questions: Sequence[Question], answerer: Answerer) -> None:
     """Name the words that the model passes over, and say where it forgets the beginning of a story."""
     memory = answerer.settings.model.memory
-    longest = max(len(one.story) for one in questions)
+    longest = max((len(one.story) for one in questions), default=0)
     if longest > memory:
         which = "the story" if len(questions) == 1 else "the longest story"
         lost = f"{which} has {longest}, the first are lost"

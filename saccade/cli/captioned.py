@@ -3,12 +3,14 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
+from saccade.cli.outputs import each, tell_failures
+from saccade.cli.streams import Incoming, Line
 from saccade.cli.translate import search_of
 from saccade.data import IMAGE_ENDINGS, Captioned, Pixels, read_captions, read_names
 from saccade.errors import InputError
@@ -34,8 +36,8 @@ def add_captioned_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
-    """Caption each image freely, score, and print the figures."""
+def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
+    """Caption each image freely, score those that can be read, and print the figures."""
     if chosen.images is None or chosen.captions is None:
         raise InputError(f"{chosen.model} captions images; wanted --images DIR and --captions FILE")
     if not chosen.images.is_dir():
@@ -45,6 +47,7 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
     boxes = any(one.nouns for one in known)
     images: list[Captioned] = []
     found: list[Caption] = []
+    texts: list[str] = []  # of all, empty where there is none
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("looking", total=len(known))
@@ -52,6 +55,7 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
             part = known[first : first + chosen.batch]
             captions = caption_files(captioner, [chosen.images / one.image for one in part], how, attention=boxes)
             for one, caption in zip(part, captions, strict=True):
+                texts.append("" if isinstance(caption, InputError) else caption.text)
                 if isinstance(caption, InputError):
                     print(f"saccade: {caption}", file=sys.stderr)
                 else:
@@ -61,7 +65,7 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
     if not found:
         raise InputError(f"{chosen.images}: none of the images could be read")
     if chosen.output is not None:
-        write_file(chosen.output, "".join(f"{caption.text}\n" for caption in found).encode())
+        write_file(chosen.output, "".join(f"{text}\n" for text in texts).encode())
     scores = score_captions(
         [caption_words(caption.text) for caption in found],
         [[caption_words(text) for text in one.captions] for one in images],
@@ -70,10 +74,11 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> None:
         scores["pointing"] = score_pointing(images, found, side=captioner.settings.eye.grid.side)
     if chosen.json:
         print(json.dumps({"images": len(found)} | scores))
-        return
-    print(f"{len(found)} images")
-    for name, value in scores.items():
-        print(f"{name:<10} {value:6.2f}")
+    else:
+        print(f"{len(found)} images")
+        for name, value in scores.items():
+            print(f"{name:<10} {value:6.2f}")
+    return tell_failures(len(known) - len(found), len(known), "images")
 
 
 def _chosen(known: list[Captioned], only: str | None) -> list[Captioned]:
@@ -86,10 +91,45 @@ def _chosen(known: list[Captioned], only: str | None) -> list[Captioned]:
     found = [one for one in known if one.image in names]
     if not found:
         raise InputError(f"{only}: none of its images has a caption")
+    lost = sorted(names - {one.image for one in found})
+    if lost:
+        print(f"saccade: {only}: {len(lost):,} of its images have no caption, such as {lost[0]}", file=sys.stderr)
     return found
 
 
-def image_files(given: list[Path]) -> Iterator[Path]:
+class Images:
+    """The images that a command is to answer: files, those of folders, or `-` for names that come in on a pipe."""
+
+    def __init__(self, given: list[Path]) -> None:
+        self._incoming = Incoming("-") if given == [Path("-")] else None
+        self.paths = [] if self._incoming is not None else list(_image_files(given))
+        self.total: int | None = None if self._incoming is not None else len(self.paths)
+
+    def expect_one(self, figure: Path | None) -> None:
+        """Raise if a figure is wanted, and not of one image."""
+        if figure is not None and self.total != 1:
+            many = "names come in on a pipe" if self.total is None else f"{self.total} are named"
+            raise InputError(f"{figure}: a figure is of one image, and {many}; use --html for several, where there is")
+
+    def chunks(self, batch: int) -> Iterator[list[Path | InputError]]:
+        """So many at a time, or as they come; a name that is no text is an error."""
+        if self._incoming is None:
+            for first in range(0, len(self.paths), batch):
+                yield [*self.paths[first : first + batch]]
+            return
+        for lines in self._incoming.chunks(batch):
+            for first in range(0, len(lines), batch):
+                yield [_named(line) for line in lines[first : first + batch]]
+
+
+def _named(line: Line) -> Path | InputError:
+    name = line.text.strip()
+    return line.error or (
+        Path(name) if name else InputError(f"{line.where}: nothing there; wanted the name of an image")
+    )
+
+
+def _image_files(given: list[Path]) -> Iterator[Path]:
     """The files that are meant: of a folder, all that are called like images, by name."""
     for path in given:
         if not path.is_dir():
@@ -104,19 +144,26 @@ def image_files(given: list[Path]) -> Iterator[Path]:
         yield from inside
 
 
+def show_failure(path: Path | InputError, error: InputError, *, as_json: bool) -> None:
+    """The record of an image that has no answer: its name, and nothing after it."""
+    print(f"saccade: {error}", file=sys.stderr)
+    name = "" if isinstance(path, InputError) else str(path)
+    print(json.dumps({"image": name, "error": str(error)}, ensure_ascii=False) if as_json else f"{name}\t")
+
+
 def caption_files(
-    captioner: Captioner, paths: list[Path], how: Search, *, attention: bool = False
+    captioner: Captioner, paths: Sequence[Path | InputError], how: Search, *, attention: bool = False
 ) -> list[Caption | InputError]:
     """A caption for each image, or why there is none."""
-    pixels: dict[Path, Pixels] = {}
-    results: dict[Path, Caption | InputError] = {}
-    for path in paths:
+
+    def read(path: Path | InputError) -> tuple[str, Pixels] | InputError:
         try:
-            pixels[path] = captioner.read(path, str(path))
+            return path if isinstance(path, InputError) else (str(path), captioner.read(path, str(path)))
         except InputError as error:
-            results[path] = error
-    if pixels:
-        seen = captioner.see(list(pixels.values()))
-        captions = captioner.caption_seen(seen, [str(path) for path in pixels], how, attention=attention)
-        results |= dict(zip(pixels, captions, strict=True))
-    return [results[path] for path in paths]
+            return error
+
+    def captions(images: list[tuple[str, Pixels]]) -> list[Caption]:
+        names, pixels = zip(*images, strict=True)
+        return captioner.caption_seen(captioner.see(pixels), names, how, attention=attention)
+
+    return each(captions, [read(path) for path in paths])

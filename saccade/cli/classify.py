@@ -5,43 +5,47 @@ import json
 import sys
 from pathlib import Path
 
-from saccade.cli.captioned import image_files
-from saccade.cli.parser import count, speak_utf8
+from saccade.cli.captioned import Images, show_failure
+from saccade.cli.outputs import each, expect_outputs, tell_failures
+from saccade.cli.parser import count
 from saccade.data import picture_for_pages, read_labelled
 from saccade.errors import InputError
 from saccade.look import save_path
 from saccade.models import Classified, Classifier, load_as
 
+_AT_ONCE = 16  # images
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
-    parser.add_argument("images", nargs="+", type=Path, metavar="IMAGE", help="image files, or folders of them")
+    parser.add_argument(
+        "images", nargs="+", type=Path, metavar="IMAGE", help="image files, or folders of them; - for names on a pipe"
+    )
     parser.add_argument("--top", type=count, default=1, metavar="N", help="the N likeliest classes of each (1)")
     parser.add_argument("--json", action="store_true", help="JSON lines, with all classes and the path of the glimpses")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="of one image, its glimpses: PNG, SVG or PDF")
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """One line for each image. What cannot be read gets a line on stderr and stops nothing, unless nothing is left."""
-    speak_utf8()
-    paths = list(image_files(chosen.images))
-    if chosen.figure is not None and len(paths) > 1:
-        raise InputError(f"{chosen.figure}: a figure is of one image, and {len(paths)} are named")
+def run(chosen: argparse.Namespace) -> int:
+    """One record for each image. What cannot be read gets a line on stderr and an empty record, and stops nothing."""
+    expect_outputs(figures=[chosen.figure])
+    images = Images(chosen.images)
+    images.expect_one(chosen.figure)
     classifier = load_as(Classifier, chosen.model)
-    failed = 0
-    for path in paths:
-        try:
-            (found,) = classifier.classify([path])
-        except InputError as error:
-            failed += 1
-            print(f"saccade: {error}", file=sys.stderr)
-            continue
-        _show(path, found, top=chosen.top, as_json=chosen.json)
-        if chosen.figure is not None:
-            _draw(chosen.figure, path, found, classifier)
-    if failed == len(paths):
-        raise InputError("none of the images could be read")
+    failed = total = 0
+    for part in images.chunks(_AT_ONCE):
+        total += len(part)
+        for path, found in zip(part, each(classifier.classify, part), strict=True):
+            if isinstance(found, InputError) or isinstance(path, InputError):
+                failed += 1
+                show_failure(path, found if isinstance(found, InputError) else InputError(), as_json=chosen.json)
+                continue
+            _show(path, found, top=chosen.top, as_json=chosen.json)
+            if chosen.figure is not None:
+                _draw(chosen.figure, path, found, classifier)
+        sys.stdout.flush()
+    return tell_failures(failed, total, "images")
 
 
 def _show(path: Path, found: Classified, *, top: int, as_json: bool) -> None:
@@ -61,7 +65,7 @@ def _draw(figure: Path, path: Path, found: Classified, classifier: Classifier) -
     print(f"written: {figure}", file=sys.stderr)
 
 
-def evaluate_classes(chosen: argparse.Namespace, classifier: Classifier) -> None:
+def evaluate_classes(chosen: argparse.Namespace, classifier: Classifier) -> int:
     """How often the classifier is right, in all and for each class."""
     if chosen.images is None:
         raise InputError(f"{chosen.model} classifies images; wanted --images DIR, with a folder for each class")
@@ -85,7 +89,8 @@ def evaluate_classes(chosen: argparse.Namespace, classifier: Classifier) -> None
     by_class = {name: 100 * right[name] / count for name, count in total.items() if count}
     if chosen.json:
         print(json.dumps({"images": sum(total.values()), "accuracy": accuracy, "classes": by_class}))
-        return
-    print(f"{sum(total.values())} images\naccuracy   {accuracy:6.2f}")
-    for name, share in by_class.items():
-        print(f"  {name:<12} {share:6.2f}  of {total[name]}")
+    else:
+        print(f"{sum(total.values())} images\naccuracy   {accuracy:6.2f}")
+        for name, share in by_class.items():
+            print(f"  {name:<12} {share:6.2f}  of {total[name]}")
+    return tell_failures(len(bad), len(bad) + sum(total.values()), "images")

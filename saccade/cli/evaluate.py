@@ -4,6 +4,7 @@ ROUGE-L and CIDEr.
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +16,12 @@ from saccade.cli.ask import add_story_arguments, evaluate_stories
 from saccade.cli.captioned import add_captioned_arguments, evaluate_captions
 from saccade.cli.classify import evaluate_classes
 from saccade.cli.machine import add_length_arguments, evaluate_machine
+from saccade.cli.outputs import expect_outputs
 from saccade.cli.pairs import add_pair_arguments, read_pairs
-from saccade.cli.parser import count, speak_utf8
+from saccade.cli.parser import count
 from saccade.cli.point import add_problem_arguments, evaluate_orders
 from saccade.cli.read import evaluate_lines
-from saccade.cli.translate import add_search_arguments, search_of
+from saccade.cli.translate import add_overlong_argument, add_search_arguments, search_of
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.metrics import LengthScores, Score, score_by_length, score_translations
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the translations there, too")
+    add_overlong_argument(parser)
     add_captioned_arguments(parser)
     add_problem_arguments(parser)
     add_story_arguments(parser)
@@ -47,16 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
+def run(chosen: argparse.Namespace) -> int | None:
     """Find out what the model does, and evaluate that."""
-    speak_utf8()
+    expect_outputs(others=[chosen.output])
     model = load(chosen.model)
     way = _WAYS[type(model)]
     options = {name for one in _WAYS.values() for name in one.options}
     for name in sorted(options - set(way.options)):
         if getattr(chosen, name) is not None:
             raise InputError(f"--{name.replace('_', '-')}: {chosen.model} {way.does}; wanted {way.wanted}")
-    way.evaluate(chosen, model)
+    return way.evaluate(chosen, model)
 
 
 def evaluate_translations(chosen: argparse.Namespace, translator: Translator) -> None:
@@ -65,16 +68,20 @@ def evaluate_translations(chosen: argparse.Namespace, translator: Translator) ->
         raise InputError(f"--by-length: found {chosen.by_length}, wanted at least 1")
     pairs = read_pairs(chosen, second="reference")
     for number, pair in enumerate(pairs, start=1):
-        translator.read(pair.source, f"{chosen.table or chosen.source}, sentence {number}")
+        translator.parts(pair.source, f"{chosen.table or chosen.source}, sentence {number}", chosen.overlong)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("translating", total=len(pairs))
         translations = translator.translate(
             [pair.source for pair in pairs],
+            overlong=chosen.overlong,
             batch=chosen.batch,
             progress=lambda done: progress.advance(bar, done),
             **search_of(chosen),
         )
+    for number, translation in enumerate(translations, start=1):
+        if translation.note:
+            print(f"saccade: sentence {number}: {translation.note}", file=sys.stderr)
     outputs = [translation.text for translation in translations]
     if chosen.output is not None:
         write_file(chosen.output, "".join(f"{output}\n" for output in outputs).encode())
@@ -107,7 +114,7 @@ def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthSc
 class _Way(NamedTuple):
     """How models of one kind are evaluated: by what function, on which options, and both in words."""
 
-    evaluate: Callable[[argparse.Namespace, Any], None]
+    evaluate: Callable[[argparse.Namespace, Any], int | None]
     does: str
     wanted: str
     options: tuple[str, ...]  # those that not all kinds take

@@ -1,13 +1,15 @@
 """`saccade`: the way into all commands."""
 
+import contextlib
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from saccade import __version__
-from saccade.cli.parser import Parser
-from saccade.errors import InputError
+from saccade.cli.parser import Parser, speak_utf8
+from saccade.errors import InputError, Stopped
 
 # Each command is a module of this room with `add_arguments(parser)` and `run(chosen)`. Only the one that is asked for
 # is imported: torch takes seconds, and `saccade --help` should not.
@@ -30,33 +32,68 @@ _WITH_COMMANDS = ("recipe", "data")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Bad input gives one line on stderr and exit code 2."""
+    """Run one command, and give its exit code.
+
+    0    done; also if whoever read the output has seen enough and gone
+    1    done, but for some of the inputs, which were named on stderr
+    2    bad input, or output that cannot be written: one line on stderr
+    130  stopped by Ctrl-C, or in the same way by another signal
+    """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        if arguments and arguments[0] in COMMANDS:
-            name, *rest = arguments
-            module = importlib.import_module(f"saccade.cli.{name}")
-            parser = Parser(prog=f"saccade {name}", description=(module.__doc__ or "").partition(": ")[2])
-            module.add_arguments(parser)
-            # options may stand among words, but argparse cannot do that where there are commands within commands
-            parse = parser.parse_args if name in _WITH_COMMANDS else parser.parse_intermixed_args
-            chosen = parse(rest)
-            chosen.run(chosen)
-        else:
-            _overview(arguments)
-        sys.stdout.flush()  # here, where a closed pipe is caught, and not as Python ends
-    except InputError as error:
-        print(f"saccade: {error}", file=sys.stderr)
+    _keep_streams_apart()
+    if sys.stdout is None:
+        print("saccade: standard output is closed; send it to a file, or to /dev/null", file=sys.stderr)
         return 2
+    try:
+        speak_utf8()
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a closed pipe is caught, and not as Python ends
+    except (InputError, Stopped) as error:
+        print(f"saccade: {error}", file=sys.stderr)
+        return error.code if isinstance(error, Stopped) else 2
     except BrokenPipeError:
-        # without this, Python complains once more as it closes stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print("saccade: the output was cut off: whoever read it has stopped; write to a file instead", file=sys.stderr)
+        _forget_output()
+        return 0
+    except OSError as error:
+        _forget_output()
+        what = "the output" if error.filename is None else os.fsdecode(error.filename)
+        print(f"saccade: {what[:200]}: {error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("saccade: interrupted", file=sys.stderr)
         return 130
-    return 0
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] not in COMMANDS:
+        _overview(arguments)
+        return 0
+    name, *rest = arguments
+    module = importlib.import_module(f"saccade.cli.{name}")
+    parser = Parser(prog=f"saccade {name}", description=(module.__doc__ or "").partition(": ")[2])
+    module.add_arguments(parser)
+    # options may stand among words, but argparse cannot do that where there are commands within commands
+    parse = parser.parse_args if name in _WITH_COMMANDS else parser.parse_intermixed_args
+    chosen = parse(rest)
+    return chosen.run(chosen) or 0
+
+
+def _keep_streams_apart() -> None:
+    """Where the shell closed a stream, open nothing in its place: or the first file that is written would be that."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+
+
+def _forget_output() -> None:
+    """Let nothing more be written: Python would complain once more as it closes stdout."""
+    with contextlib.suppress(OSError, ValueError):  # of tests, which have streams without a number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _overview(arguments: list[str]) -> None:

@@ -5,6 +5,8 @@ import io
 import sys
 from typing import NoReturn
 
+from saccade.errors import InputError
+
 
 class Parser(argparse.ArgumentParser):
     """argparse, but a mistake gets one line, as all bad input does, and not the usage before it."""
@@ -25,6 +27,16 @@ def count(text: str) -> int:
 
 
 def speak_utf8() -> None:
-    """Write UTF-8 whatever the terminal says: translations go into files and pipes."""
+    """Write UTF-8 whatever the terminal says: translations go into files and pipes. Names of files stay as they are."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
+def expect_text(text: str, name: str) -> None:
+    """Raise unless what was typed is text: Python keeps bytes that are not UTF-8 as halves of characters."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{name}: not UTF-8, from letter {error.start + 1} on; convert it, for example with iconv"
+        ) from None

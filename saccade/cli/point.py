@@ -7,10 +7,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from saccade.cli.parser import count, speak_utf8
+from saccade.cli.outputs import each, expect_outputs, tell_failures
+from saccade.cli.parser import count
+from saccade.cli.streams import Incoming, Line
 from saccade.data import Problem, make_problems, parse_inputs, read_problems
 from saccade.errors import InputError
-from saccade.files import decode_lines, read_file
 from saccade.look import AttentionMap, save_figure, save_order
 from saccade.look.maps import END_LABEL
 from saccade.models import Pointed, Pointer, load_as
@@ -37,28 +38,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Read everything, so that a bad line is found before anything is written; then answer piece by piece."""
-    speak_utf8()
+def run(chosen: argparse.Namespace) -> int:
+    """Answer what has come, piece by piece: one record for each line, in their order, whatever is wrong with some."""
+    expect_outputs(figures=[chosen.figure])
     pointer = load_as(Pointer, chosen.model)
-    name = "standard input" if chosen.file == "-" else chosen.file
-    content = sys.stdin.buffer.read() if chosen.file == "-" else read_file(Path(chosen.file))
-    lines = decode_lines(content, name)
-    if not lines:
-        raise InputError(f"{name} is empty; it needs a problem a line, such as 3 1 2")
-    problems = [
-        pointer.read(parse_inputs(line, where), where)
-        for line, where in ((line, f"{name}, line {number}") for number, line in enumerate(lines, start=1))
-    ]
-    if chosen.figure is not None and len(problems) > 1:
-        raise InputError(f"{chosen.figure}: a figure is of one problem, and {name} has {len(problems)}")
+    incoming = Incoming(chosen.file)
     attention = chosen.json or chosen.figure is not None
-    for first in range(0, len(problems), chosen.batch):
-        part = problems[first : first + chosen.batch]
-        for problem, found in zip(part, pointer.point(part, beam=chosen.beam, attention=attention), strict=True):
-            _show(problem, found, pointer, as_json=chosen.json)
+    failed = total = 0
+    for lines in incoming.chunks(chosen.batch):
+        total += len(lines)
+        if chosen.figure is not None and total > 1:
+            raise InputError(f"{chosen.figure}: a figure is of one problem, and {incoming.name} has more")
+        problems = [_read(line, pointer) for line in lines]
+        found = each(lambda some: pointer.point(some, beam=chosen.beam, attention=attention), problems)
+        for line, problem, one in zip(lines, problems, found, strict=True):
+            if isinstance(one, InputError) or isinstance(problem, InputError):
+                failed += bool(line.error or line.text.strip())
+                _show_nothing(line, one, as_json=chosen.json)
+                continue
+            _show(problem, one, pointer, as_json=chosen.json)
             if chosen.figure is not None:
-                _draw(chosen.figure, problem, found, pointer)
+                _draw(chosen.figure, problem, one, pointer)
+        sys.stdout.flush()
+    return tell_failures(failed, total, "lines")
+
+
+def _read(line: Line, pointer: Pointer) -> list[list[float]] | InputError:
+    try:
+        return line.error or pointer.read(parse_inputs(line.text, line.where), line.where)
+    except InputError as error:
+        return error
+
+
+def _show_nothing(line: Line, error: object, *, as_json: bool) -> None:
+    """The record of a line that has no answer; a blank one has none, and nobody has to be told."""
+    if line.error or line.text.strip():
+        print(f"saccade: {error}", file=sys.stderr)
+    print(json.dumps({"inputs": None, "order": [], "error": str(error)}) if as_json else "")
 
 
 def _show(problem: list[list[float]], found: Pointed, pointer: Pointer, *, as_json: bool) -> None:
@@ -100,12 +116,12 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
 
 def evaluate_orders(chosen: argparse.Namespace, pointer: Pointer) -> None:
     """How many problems are solved without a mistake, in all and by their size."""
-    settings = pointer.settings
+    settings, beam = pointer.settings, chosen.beam or chosen.usual_beam
     problems = _problems(chosen, pointer)
     found: list[list[int]] = []
     for first in range(0, len(problems), chosen.batch):
         part = [problem.inputs for problem in problems[first : first + chosen.batch]]
-        found += [one.order for one in pointer.point(part, beam=chosen.beam, attention=False)]
+        found += [one.order for one in pointer.point(part, beam=beam, attention=False)]
     total = score_orders(problems, found, problem=settings.problem)
     sizes = sorted(Counter(len(problem.inputs) for problem in problems).items())
     by_size: list[dict[str, float]] = []
@@ -114,9 +130,9 @@ def evaluate_orders(chosen: argparse.Namespace, pointer: Pointer) -> None:
         scores = score_orders([problems[n] for n in here], [found[n] for n in here], problem=settings.problem)
         by_size.append({"inputs": size, "problems": number, **scores})
     if chosen.json:
-        print(json.dumps({"problems": len(problems), "beam": chosen.beam, **total, "by_size": by_size}))
+        print(json.dumps({"problems": len(problems), "beam": beam, **total, "by_size": by_size}))
         return
-    print(f"{len(problems)} problems, beam {chosen.beam}")
+    print(f"{len(problems)} problems, beam {beam}")
     print("\n".join(f"{name:<7} {value:6.2f}" for name, value in total.items()))
     print("  ".join([f"{'inputs':>6}", f"{'problems':>8}", *(f"{name:>6}" for name in total)]))
     for row in by_size:

@@ -3,7 +3,6 @@
 import argparse
 from pathlib import Path
 
-from saccade.cli.parser import speak_utf8
 from saccade.errors import InputError
 from saccade.files import write_file
 from saccade.tasks import recipe_names, recipe_summary, recipe_text
@@ -22,14 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def list_recipes(chosen: argparse.Namespace) -> None:
-    speak_utf8()
     names = recipe_names()
     for name in names:
         print(f"{name:<{max(map(len, names))}}  {recipe_summary(name)}")
 
 
 def show_recipe(chosen: argparse.Namespace) -> None:
-    speak_utf8()
     print(recipe_text(chosen.name), end="")
 
 

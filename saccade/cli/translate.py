@@ -1,4 +1,4 @@
-"""`saccade translate`: Translate a file, or what comes in on a pipe, a sentence a line."""
+"""`saccade translate`: Translate a file, or what comes in on a pipe, a sentence a line, as it comes."""
 
 import argparse
 import json
@@ -6,17 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
-
-from saccade.cli.parser import count, speak_utf8
+from saccade.cli.outputs import each, tell_failures
+from saccade.cli.parser import count
+from saccade.cli.streams import Incoming, Line, progress_of
 from saccade.errors import InputError
-from saccade.files import decode_lines, read_file, read_lines
-from saccade.models import Search, Translation, Translator, load_as
+from saccade.files import read_lines
+from saccade.models import OVERLONG, Search, Translation, Translator, load_as
 from saccade.precision import PRECISIONS
-
-# Sentences that are translated before their results are printed.
-_CHUNK_BATCHES = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,17 +21,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", nargs="?", default="-", metavar="FILE", help="sentences, one a line, as UTF-8; - or nothing: a pipe"
     )
     parser.add_argument("--json", action="store_true", help="JSON lines, with words, attention and alternatives")
+    add_overlong_argument(parser)
     parser.add_argument("--prefixes", type=Path, metavar="FILE", help="what each translation has to begin with")
     parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
     add_search_arguments(parser)
     parser.set_defaults(run=run)
 
 
+def add_overlong_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --overlong."""
+    parser.add_argument(
+        "--overlong",
+        choices=OVERLONG,
+        default="split",
+        help="a sentence that is longer than the model reads: translated part by part (split, the default), cut off"
+        " (truncate), or left untranslated (error); stderr says which",
+    )
+
+
 def add_search_arguments(parser: argparse.ArgumentParser, *, what: str = "translation", beam: int = 5) -> None:
     """Add what says how outputs are found."""
-    parser.add_argument(
-        "--beam", type=count, default=beam, metavar="N", help=f"hypotheses kept; 1 is greedy search ({beam})"
-    )
+    parser.add_argument("--beam", type=count, metavar="N", help=f"hypotheses kept; 1 is greedy search ({beam})")
+    parser.set_defaults(usual_beam=beam)
     parser.add_argument("--nbest", type=count, default=1, metavar="N", help=f"how many {what}s of each (1)")
     parser.add_argument("--length-penalty", type=float, default=1.0, metavar="A", help="0 favours short ones (1)")
     parser.add_argument(
@@ -55,54 +62,90 @@ _SEARCH = tuple(Search.__dataclass_fields__)
 
 
 def search_of(chosen: argparse.Namespace) -> dict[str, Any]:
-    """The fields of `Search` that were chosen."""
-    return {name: getattr(chosen, name) for name in _SEARCH}
+    """The fields of `Search` that were chosen. A beam beside --sampling is refused, as it would mean nothing."""
+    if chosen.sampling and chosen.beam is not None:
+        raise InputError("--beam: draws (--sampling) know no beam; leave one of the two out")
+    fields = {name: getattr(chosen, name) for name in _SEARCH if name != "beam"}
+    return fields if chosen.sampling else fields | {"beam": chosen.beam or chosen.usual_beam}
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Read everything, so that a bad line is found before anything is written; then translate piece by piece."""
-    speak_utf8()
+def run(chosen: argparse.Namespace) -> int:
+    """Translate what has come, piece by piece: one record for each line, in order, whatever is wrong with some."""
     translator = load_as(Translator, chosen.model)
-    name = "standard input" if chosen.file == "-" else chosen.file
-    content = sys.stdin.buffer.read() if chosen.file == "-" else read_file(Path(chosen.file))
-    sentences = decode_lines(content, name)
-    if not sentences:
-        raise InputError(f"{name} is empty; it needs a sentence a line")
+    how = search_of(chosen)
+    Search(**how)  # before anything is read
     prefixes = None if chosen.prefixes is None else read_lines(chosen.prefixes)
-    if prefixes is not None and len(prefixes) != len(sentences):
+    incoming = Incoming(chosen.file)
+    failed = total = 0
+    with progress_of(incoming, "translating") as advance:
+        for lines in incoming.chunks(chosen.batch):
+            here = None if prefixes is None else _prefixes_of(lines, prefixes, chosen, incoming)
+            for line, found in zip(lines, _translate(translator, lines, here, how, chosen), strict=True):
+                _tell(line, found)
+                show(line, found, chosen)
+                failed += isinstance(found, InputError)
+            total += len(lines)
+            sys.stdout.flush()
+            advance()
+    if prefixes is not None and len(prefixes) != total:
         raise InputError(
-            f"{chosen.prefixes} has {len(prefixes)} lines, {name} has {len(sentences)}; wanted one for each"
+            f"{chosen.prefixes} has {len(prefixes)} lines, {incoming.name} has {total}; wanted one for each"
         )
-    translate_lines(translator, sentences, prefixes, chosen, name)
+    return tell_failures(failed, total, "lines")
 
 
-def translate_lines(
-    translator: Translator, sentences: list[str], prefixes: list[str] | None, chosen: argparse.Namespace, name: str
-) -> None:
-    for number, sentence in enumerate(sentences, start=1):
-        translator.read(sentence, f"{name}, line {number}")
-    size = chosen.batch * _CHUNK_BATCHES
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("translating", total=len(sentences))
-        for first in range(0, len(sentences), size):
-            part = sentences[first : first + size]
-            translations = translator.translate(
-                part,
-                attention=chosen.json,
-                prefixes=None if prefixes is None else prefixes[first : first + size],
-                batch=chosen.batch,
-                progress=lambda done: progress.advance(bar, done),
-                **search_of(chosen),
-            )
-            for sentence, translation in zip(part, translations, strict=True):
-                show(sentence, translation, as_json=chosen.json)
+def _prefixes_of(lines: list[Line], prefixes: list[str], chosen: argparse.Namespace, incoming: Incoming) -> list[str]:
+    here = prefixes[lines[0].number - 1 : lines[-1].number]
+    if len(here) < len(lines):
+        raise InputError(f"{chosen.prefixes} has {len(prefixes)} lines, {incoming.name} has more; wanted one for each")
+    return here
 
 
-def show(sentence: str, translation: Translation, *, as_json: bool) -> None:
-    """One line for each sentence; as text, one for each of the n best."""
-    if as_json:
-        print(json.dumps({"source": sentence} | translation.as_json(), ensure_ascii=False))
-        return
-    for one in (translation, *translation.alternatives):
-        print(f"{one.score:.4f}\t{one.text}" if translation.alternatives else one.text)
+def _translate(
+    translator: Translator,
+    lines: list[Line],
+    prefixes: list[str] | None,
+    how: dict[str, Any],
+    chosen: argparse.Namespace,
+) -> list[Translation | InputError]:
+    """The translation of each line, or why there is none."""
+
+    def translations(pairs: list[tuple[str, str]]) -> list[Translation]:
+        texts, starts = zip(*pairs, strict=True)
+        return translator.translate(
+            texts, attention=chosen.json, prefixes=starts, overlong=chosen.overlong, batch=chosen.batch, **how
+        )
+
+    def read(line: Line, start: str) -> tuple[str, str] | InputError:
+        try:
+            translator.parts(line.text, line.where, chosen.overlong)
+            translator.read_prefix(start, f"{line.where}, prefix")
+        except InputError as error:
+            return error
+        return line.text, start
+
+    starts = [""] * len(lines) if prefixes is None else prefixes
+    return each(translations, [line.error or read(line, start) for line, start in zip(lines, starts, strict=True)])
+
+
+def _tell(line: Line, found: Translation | InputError) -> None:
+    """Say what went wrong with a line, or what was done about its length."""
+    if isinstance(found, InputError):
+        print(f"saccade: {found}", file=sys.stderr)
+    elif found.note:
+        print(f"saccade: {line.where}: {found.note}", file=sys.stderr)
+
+
+def show(line: Line, found: Translation | InputError, chosen: argparse.Namespace) -> None:
+    """One record for each line; as text, of several translations one a line, with the number of what they are of."""
+    failed = isinstance(found, InputError)
+    if chosen.json:
+        record = {"text": "", "error": str(found)} if failed else found.as_json()
+        print(json.dumps({"source": line.text} | record, ensure_ascii=False))
+    elif chosen.nbest == 1:
+        print("" if failed else found.text)
+    elif failed:
+        print(f"{line.number}\t\t")
+    else:
+        for one in (found, *found.alternatives):
+            print(f"{line.number}\t{one.score:.4f}\t{one.text}")

@@ -39,7 +39,7 @@ def test_the_installed_command(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--locales", "de,xx"], "saccade: locales: found xx, wanted some of"),
-        (["--out", "/dev/null/nowhere"], "saccade: /dev/null/nowhere/train.tsv cannot be written: Not a directory"),
+        (["--out", "/dev/null/nowhere"], "saccade: /dev/null/nowhere cannot be made: Not a directory"),
         (["--pairs", "0"], "argument --pairs: found 0, wanted 1 to 10000000; see saccade data make dates --help"),
         (["--pairs", "99999999999"], "argument --pairs: found 99999999999, wanted 1 to 10000000"),
         (["--pairs", "many"], "argument --pairs: found 'many', wanted a whole number"),
@@ -75,9 +75,8 @@ def test_a_closed_pipe_is_no_drama(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "saccade.cli.main", "data", "make", "dates", *SMALL, "--out", str(tmp_path)]
     run = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False, timeout=120)  # noqa: S603
     os.close(write)
-    assert run.returncode == 2
-    assert run.stderr.count(b"\n") == 1
-    assert b"the output was cut off" in run.stderr
+    assert run.returncode == 0
+    assert run.stderr == b""
     assert len(list(tmp_path.iterdir())) == 3
 
 

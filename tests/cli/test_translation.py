@@ -173,16 +173,14 @@ def test_every_mistake_of_a_recipe_at_once(tmp_path: Path, capsys: pytest.Captur
     ("arguments", "stdin", "message"),
     [
         (["{0}/nowhere"], b"x\n", "no such folder"),
-        (["{0}"], b"x\n", "did you mean"),
+        (["{0}/vocabulary"], b"x\n", "no config.yaml and no model.safetensors there"),
         (["{0}/model", "{0}/nowhere"], b"", "nowhere cannot be read: No such file or directory"),
-        (["{0}/model"], b"", "standard input is empty"),
-        (["{0}/model"], b"good\nbro\xc3ken\n", "standard input, line 2: byte 4 (0xc3) is not UTF-8"),
-        (["{0}/model"], b"good\n" + b"word " * 10_000, "standard input, line 2: 49999 words, 50000 tokens"),
         (["{0}/model", "--beam", "0"], b"x\n", "argument --beam: found 0, wanted at least 1"),
         (["{0}/model", "--sampling", "--top-p", "7"], b"x\n", "top_p: found 7.0"),
         (["{0}/model", "--top-k", "7"], b"x\n", "top_k: found 7, wanted sampling with it"),
         (["{0}/model", "--nbest", "7"], b"x\n", "nbest: found 7, wanted at most beam, 5"),
-        (["{0}/model", "--prefixes", "{0}/recipe.yaml"], b"x\n", "wanted one for each"),
+        (["{0}/model", "--prefixes", "{0}/model/target.txt"], b"x\n" * 99, "lines, standard input has more"),
+        (["{0}/model", "--beam", "3", "--sampling"], b"x\n", "draws (--sampling) know no beam"),
     ],
 )
 def test_bad_translations(
@@ -227,9 +225,8 @@ def test_a_reader_that_has_gone(run: Path) -> None:
     command = [sys.executable, "-m", "saccade.cli.main", "translate", str(run / "model"), "--beam", "1"]
     result = subprocess.run(command, input=b"May 3\n", stdout=write, stderr=subprocess.PIPE, check=False, timeout=120)  # noqa: S603
     os.close(write)
-    assert result.returncode == 2
-    assert result.stderr.count(b"\n") == 1
-    assert b"the output was cut off" in result.stderr
+    assert result.returncode == 0
+    assert result.stderr == b""
 
 
 @pytest.mark.parametrize("name", ["no-such-recipe", "/dev/null"])
