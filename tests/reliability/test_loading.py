@@ -1,0 +1,187 @@
+"""Loading is closed: a model's folder that is damaged, or somebody's trap, gets one line that names the file."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+
+import saccade
+from saccade.cli.main import main
+from saccade.errors import InputError
+from saccade.models.folder import _digest
+from saccade.settings import parse_yaml
+from saccade.tensors import write_tensors
+
+
+@pytest.fixture
+def copy(model: Path, tmp_path: Path) -> Path:
+    shutil.copytree(model, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def refused(folder: Path) -> str:
+    began = time.monotonic()
+    with pytest.raises(InputError) as error:
+        saccade.load(folder)
+    assert time.monotonic() < began + 10
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def seal(folder: Path, tensors: dict[str, torch.Tensor] | None = None) -> None:
+    """Make the checksums right again, as a stranger would who wants to be believed."""
+    weights = folder / "model.safetensors"
+    files = {path.name: _digest(path) for path in folder.iterdir() if path != weights}
+    tensors = safetensors.torch.load_file(weights) if tensors is None else tensors
+    write_tensors(weights, tensors, {"version": "1", "files": json.dumps(files)})
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "model.safetensors", "source.txt", "target.txt"])
+def test_a_flipped_bit_is_noticed_in_the_file_where_it_is(name: str, copy: Path) -> None:
+    path = copy / name
+    content = path.read_bytes()
+    chance = random.Random(7)
+    for place in [0, len(content) - 1, *(chance.randrange(len(content)) for _ in range(25))]:
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << chance.randrange(8)]) + content[place + 1 :])
+        assert str(path) in refused(copy)
+    path.write_bytes(content)
+    saccade.load(copy)
+
+
+def test_a_command_does_not_answer_with_a_damaged_vocabulary(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (copy / "target.txt").read_text().splitlines()
+    words[-1], words[-2] = words[-2], words[-1]
+    (copy / "target.txt").write_text("\n".join(words) + "\n")
+    assert main(["translate", str(copy), "/dev/null"]) == 2
+    assert "target.txt: damaged, or changed since the model was written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "model.safetensors", "source.txt"])
+@pytest.mark.parametrize("how", ["fifo", "/dev/zero", "folder", "gone"])
+def test_what_is_no_regular_file_is_not_waited_for(how: str, name: str, copy: Path) -> None:
+    (copy / name).unlink()
+    if how == "fifo":
+        os.mkfifo(copy / name)
+    elif how == "folder":
+        (copy / name).mkdir()
+    elif how != "gone":
+        (copy / name).symlink_to(how)
+    assert name in refused(copy)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [x, x, x, x]\n"
+        + "\n".join(f"b{n}: &b{n} [{', '.join(['*a' if n == 0 else f'*b{n - 1}'] * 9)}]" for n in range(9)),
+        "\n".join(f"k{n}: 1" for n in range(50_000)),
+        "task: []",
+        "task: {a: 1}",
+        "a: !!set {b}",
+        "a: !!bool x",
+        'a: "\\UFFFFFFFF"',
+        'a: "\\uD800"',
+        "- " * 4000,
+        "[" * 4000,
+        "&a [*a]",
+        "? [a]\n: b",
+        "1: 2",
+        "task: translation\nmodel: 9" + "9" * 5000,
+        "x" * (2 << 20),
+        "",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_config_that_is_a_trap(text: str, copy: Path) -> None:
+    (copy / "config.yaml").write_text(text)
+    seal(copy)
+    assert "config.yaml" in refused(copy)
+
+
+def test_few_aliases_are_fine() -> None:
+    assert parse_yaml("a: &x [1, 2]\nb: *x", where="here") == {"a": [1, 2], "b": [1, 2]}
+
+
+def test_a_net_of_another_size_costs_no_memory(copy: Path) -> None:
+    """`dim: 65536` would be gigabytes; in a process that may not have them, it is refused all the same."""
+    config = copy / "config.yaml"
+    config.write_text(config.read_text().replace("dim: 16", "dim: 65536"))
+    seal(copy)
+    code = (
+        "import resource, sys, torch, saccade.models; from saccade.errors import InputError\n"
+        "room = 1 << 30\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + room, used + room))\n"
+        "try: saccade.load(sys.argv[1])\n"
+        "except InputError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(copy)]
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=60)  # noqa: S603
+    assert "model.safetensors: " in result.stdout, result.stderr
+    assert "it does not belong to the settings beside it" in result.stdout
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.float64, torch.float16, torch.float8_e4m3fn])
+def test_other_kinds_of_numbers_are_refused(dtype: torch.dtype, copy: Path) -> None:
+    tensors = safetensors.torch.load_file(copy / "model.safetensors")
+    name = min(tensors)
+    tensors[name] = tensors[name].to(dtype)
+    seal(copy, tensors)
+    message = refused(copy)
+    assert name in message
+    assert "wanted F32" in message
+
+
+def test_a_header_that_lies_about_its_size(copy: Path) -> None:
+    weights = copy / "model.safetensors"
+    for length in (2**63, 2**40, 100_000_000, 3, 0):
+        weights.write_bytes(length.to_bytes(8, "little") + b'{"a": 1}')
+        assert "model.safetensors: damaged" in refused(copy)
+    with weights.open("wb") as file:
+        file.truncate(1 << 40)  # a hole: it takes no room on the disk
+    assert "model.safetensors: damaged" in refused(copy)
+
+
+def test_a_model_of_another_format_says_so(copy: Path) -> None:
+    """As one that an older saccade wrote, which knew no checksums."""
+    weights = copy / "model.safetensors"
+    safetensors.torch.save_file(safetensors.torch.load_file(weights), weights)
+    assert "it has no checksums" in refused(copy)
+
+
+def test_a_run_is_a_model_too(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sentences = ["May 3, 1999"]
+    assert saccade.load(run).translate(sentences) == saccade.load(run / "model").translate(sentences)
+    (tmp_path / "run.json").write_text("{}")
+    assert "this training has no model yet" in refused(tmp_path)
+    assert main(["evaluate", str(run), "--source", "/dev/null", "--reference", "/dev/null"]) == 2
+    assert "/dev/null" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"\xff", b'{"format": "saccade run", "version": 2}', b"[" * 100_000])
+def test_a_marker_that_is_none(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "run.json").write_bytes(content)
+    assert main(["train", "dates", "--run", str(tmp_path)]) == 2
+    assert "run.json: damaged, or not of this saccade" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_damaged_checkpoint_has_its_own_remedy(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(run, tmp_path / "run")
+    path = tmp_path / "run" / "checkpoint.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    assert main(["train", "train.steps=40", "--run", str(tmp_path / "run")]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith(
+        "checkpoint.safetensors: damaged, its numbers are not as they were written; begin again, in another folder"
+    )
