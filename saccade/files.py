@@ -44,6 +44,8 @@ def expect_writable(path: Path) -> None:
             raise InputError(f"{path} cannot be written: it is a folder; name a file in it")
         if _stream(path) is None and not folder.is_dir():
             raise InputError(f"{path} cannot be written: there is no folder {folder}; make it first")
+        if not os.access(path if path.exists() else folder, os.W_OK):
+            raise InputError(f"{path} cannot be written: Permission denied; choose another place")
     except OSError as error:
         raise InputError(f"{path} cannot be written: {_reason(error, path)}") from error
 
@@ -85,7 +87,7 @@ def _replace(path: Path, content: tuple[bytes | memoryview, ...]) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             if path.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+                beside.chmod(stat.S_IMODE(path.stat().st_mode))
             file.writelines(content)
             file.flush()
             os.fsync(file.fileno())

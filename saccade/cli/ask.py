@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from saccade.cli.outputs import each, expect_outputs, tell_failures
+from saccade.cli.outputs import Blank, each, expect_outputs, show_nothing, tell_failures
 from saccade.cli.parser import count, expect_text
 from saccade.cli.streams import Incoming, Line
 from saccade.data import Question, question_of, read_stories, split_sentences, story_words
@@ -65,11 +65,10 @@ def run(chosen: argparse.Namespace) -> int:
         answered = [one for one, answer in zip(questions, answers, strict=True) if isinstance(answer, Answer)]
         tell_what_is_lost([one for one in answered if isinstance(one, Question)], answerer)
         for one, answer in zip(asked, answers, strict=True):
-            if isinstance(answer, InputError) or isinstance(one, InputError):
-                failed += 1
-                print(f"saccade: {answer}", file=sys.stderr)
-                print(json.dumps({"question": "", "answer": "", "error": str(answer)}) if chosen.json else "")
+            if isinstance(answer, InputError):
+                failed += show_nothing(answer, {"question": "", "answer": ""}, as_json=chosen.json)
                 continue
+            assert isinstance(one, Asked)  # what cannot be read has no answer
             _show(one, answer, chosen)
             if chosen.figure is not None:
                 _draw(chosen.figure, one, answer)
@@ -79,7 +78,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.html is not None and panels:
         save_page(chosen.html, panels, title="stories")
         print(f"written: {chosen.html}", file=sys.stderr)
-    return tell_failures(failed, total, "questions") if chosen.file is not None else 2 * failed
+    return tell_failures(failed, total, "questions")
 
 
 def _draw(figure: Path, one: Asked, answer: Answer) -> None:
@@ -116,6 +115,8 @@ def _from_file(chosen: argparse.Namespace) -> Iterator[list[Asked | InputError]]
 
 
 def _of_line(line: Line) -> Asked | InputError:
+    if line.is_blank:
+        return Blank()
     try:
         wanted = '{"story": ["SENTENCE", ...], "question": "TEXT"}'
         record = None if line.error else parse_json(line.text, line.where, wanted=wanted)

@@ -55,12 +55,11 @@ def run(chosen: argparse.Namespace) -> int:
         for part in images.chunks(chosen.batch):
             total += len(part)
             for path, caption in zip(part, caption_files(captioner, part, how, attention=attention), strict=True):
-                if isinstance(caption, InputError) or isinstance(path, InputError):
+                if isinstance(caption, InputError):
                     failed += 1
-                    show_failure(
-                        path, caption if isinstance(caption, InputError) else InputError(), as_json=chosen.json
-                    )
+                    show_failure(path, caption, as_json=chosen.json)
                     continue
+                assert isinstance(path, Path)  # what has no name has no caption
                 _show(path, caption, as_json=chosen.json, several=chosen.nbest > 1)
                 if chosen.html is not None or pictures:
                     panels.append(_panel(path, caption))

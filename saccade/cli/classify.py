@@ -37,10 +37,11 @@ def run(chosen: argparse.Namespace) -> int:
     for part in images.chunks(_AT_ONCE):
         total += len(part)
         for path, found in zip(part, each(classifier.classify, part), strict=True):
-            if isinstance(found, InputError) or isinstance(path, InputError):
+            if isinstance(found, InputError):
                 failed += 1
-                show_failure(path, found if isinstance(found, InputError) else InputError(), as_json=chosen.json)
+                show_failure(path, found, as_json=chosen.json)
                 continue
+            assert isinstance(path, Path)  # what has no name has no class
             _show(path, found, top=chosen.top, as_json=chosen.json)
             if chosen.figure is not None:
                 _draw(chosen.figure, path, found, classifier)

@@ -1,5 +1,6 @@
 """What the commands that answer many inputs have in common: where their files go, and what they say of failures."""
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,6 +43,19 @@ def _alone(answer: Callable[[list[Input]], Sequence[Output]], one: Input) -> Out
         return answer([one])[0]
     except InputError as error:
         return error
+
+
+class Blank(InputError):  # noqa: N818 - nothing is wrong
+    """An input with nothing in it: it has an empty record, and nobody has to be told."""
+
+
+def show_nothing(error: InputError, empty: dict[str, object], *, as_json: bool) -> bool:
+    """The record of an input that has no answer, and why on stderr; gives whether that is a failure."""
+    failed = not isinstance(error, Blank)
+    if failed:
+        print(f"saccade: {error}", file=sys.stderr)
+    print(json.dumps(empty | ({"error": str(error)} if failed else {}), ensure_ascii=False) if as_json else "")
+    return failed
 
 
 def tell_failures(failed: int, total: int, what: str) -> int:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from saccade.cli.outputs import each, expect_outputs, tell_failures
+from saccade.cli.outputs import Blank, each, expect_outputs, show_nothing, tell_failures
 from saccade.cli.parser import count
 from saccade.cli.streams import Incoming, Line
 from saccade.data import Problem, make_problems, parse_inputs, read_problems
@@ -51,11 +51,11 @@ def run(chosen: argparse.Namespace) -> int:
             raise InputError(f"{chosen.figure}: a figure is of one problem, and {incoming.name} has more")
         problems = [_read(line, pointer) for line in lines]
         found = each(lambda some: pointer.point(some, beam=chosen.beam, attention=attention), problems)
-        for line, problem, one in zip(lines, problems, found, strict=True):
-            if isinstance(one, InputError) or isinstance(problem, InputError):
-                failed += bool(line.error or line.text.strip())
-                _show_nothing(line, one, as_json=chosen.json)
+        for problem, one in zip(problems, found, strict=True):
+            if isinstance(one, InputError):
+                failed += show_nothing(one, {"inputs": None, "order": []}, as_json=chosen.json)
                 continue
+            assert not isinstance(problem, InputError)  # what cannot be read has no answer
             _show(problem, one, pointer, as_json=chosen.json)
             if chosen.figure is not None:
                 _draw(chosen.figure, problem, one, pointer)
@@ -64,17 +64,12 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _read(line: Line, pointer: Pointer) -> list[list[float]] | InputError:
+    if line.is_blank:
+        return Blank()
     try:
         return line.error or pointer.read(parse_inputs(line.text, line.where), line.where)
     except InputError as error:
         return error
-
-
-def _show_nothing(line: Line, error: object, *, as_json: bool) -> None:
-    """The record of a line that has no answer; a blank one has none, and nobody has to be told."""
-    if line.error or line.text.strip():
-        print(f"saccade: {error}", file=sys.stderr)
-    print(json.dumps({"inputs": None, "order": [], "error": str(error)}) if as_json else "")
 
 
 def _show(problem: list[list[float]], found: Pointed, pointer: Pointer, *, as_json: bool) -> None:

@@ -39,10 +39,11 @@ def run(chosen: argparse.Namespace) -> int:
         answers = zip(*(each(reader.read, part) for reader in readers.values()), strict=True)
         for path, lines in zip(part, answers, strict=True):
             error = next((line for line in lines if isinstance(line, InputError)), None)
-            if error is not None or isinstance(path, InputError):
+            if error is not None:
                 failed += 1
-                show_failure(path, error or InputError(), as_json=chosen.json)
+                show_failure(path, error, as_json=chosen.json)
                 continue
+            assert isinstance(path, Path)  # what has no name has no text
             for (folder, reader), line in zip(readers.items(), lines, strict=True):
                 assert not isinstance(line, InputError)
                 _show(path, folder, line, as_json=chosen.json, several=len(readers) > 1)

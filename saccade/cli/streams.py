@@ -35,6 +35,10 @@ class Line(NamedTuple):
     text: str
     error: InputError | None = None
 
+    @property
+    def is_blank(self) -> bool:
+        return self.error is None and not self.text.strip()
+
 
 class Incoming:
     """The lines of a file, or of standard input if it is called `-`."""

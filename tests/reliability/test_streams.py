@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import saccade
 from saccade.cli.main import main
@@ -291,3 +292,37 @@ def test_problems_as_they_come(
     assert [bool(line) for line in lines] == [True, False, False, True, False]
     assert "standard input, line 2: found 'three'" in said.err
     assert "1 of 4 lines failed" in said.err
+
+
+def test_questions_as_they_come(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ["data.stories=20", "train.steps=2", "train.tensorboard=false"]
+    assert main(["train", "stories", *settings, "--run", str(tmp_path / "stories")]) == 0
+    good = json.dumps({"story": ["Mary went to the kitchen."], "question": "Where is Mary?"})
+    (tmp_path / "in.jsonl").write_text(f"{good}\n{{\n\n{good.replace('Mary?', 'Zoe?')}\n[]\n{good}\n")
+    capsys.readouterr()
+    assert main(["ask", str(tmp_path / "stories"), "--file", str(tmp_path / "in.jsonl")]) == 1
+    said = capsys.readouterr()
+    assert [bool(line) for line in said.out.split("\n")[:-1]] == [True, False, False, True, False, True]
+    assert "in.jsonl, line 2: not JSON" in said.err
+    assert "passes over: zoe" in said.err
+    assert "2 of 6 questions failed" in said.err
+
+
+def test_images_whose_names_come_in_on_a_pipe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ["data.images=40", "data.hold_out=10", "train.steps=2", "train.batch=8", "train.tensorboard=false"]
+    assert main(["train", "classes", *settings, "--run", str(tmp_path / "classes")]) == 0
+    Image.new("RGB", (32, 32), "red").save(tmp_path / "red.png")
+    (tmp_path / "broken.png").write_bytes(b"PNG")
+    capsys.readouterr()
+    names = f"{tmp_path}/red.png\n{tmp_path}/broken.png\n{tmp_path}/none.png\n{tmp_path}/red.png\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(names.encode())))
+    assert main(["classify", str(tmp_path / "classes"), "-"]) == 1
+    said = capsys.readouterr()
+    rows = [line.split("\t") for line in said.out.splitlines()]
+    assert [row[0] for row in rows] == names.splitlines()
+    assert [bool(row[1]) for row in rows] == [True, False, False, True]
+    assert "2 of 4 images failed" in said.err
+    assert main(["classify", str(tmp_path / "classes"), str(tmp_path / "red.png"), "--figure", "x.bmp"]) == 2
+    assert "'.bmp', wanted one of .png" in capsys.readouterr().err
