@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 
-.PHONY: demo test lint format bench peers browser clean
+.PHONY: demo test lint format bench soak peers browser clean
 
 demo: $(READY)
 	$(BIN)/python examples/dates.py
@@ -32,6 +32,10 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench.attention
+
+# hours of kills, damaged folders, strange commands and strange lines; `soak --quick` is a few minutes of it
+soak: $(READY)
+	$(BIN)/python -m soak
 
 # other toolkits, for bench.train and bench.decode to run beside
 peers: $(PEERS)/.ready

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from saccade.data import VocabularySettings, learn_vocabularies, read_aligned
 from saccade.errors import InputError
+from saccade.waiting import environment_without_ours
 
 ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
@@ -22,16 +23,21 @@ HEAP_KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**31), "MAL
 
 
 class Side(NamedTuple):
-    """Who runs: a module of `bench.sides`, perhaps with the C heap kept, perhaps with products in another precision."""
+    """Who runs: a module of `bench.sides`, perhaps with the C heap kept, perhaps with products in another precision.
+
+    Or the same module of another checkout, with the saccade that is there.
+    """
 
     module: str
     heap_kept: bool = False
     precision: str = "float32"
+    checkout: Path = ROOT
 
     @property
     def name(self) -> str:
         rounded = "" if self.precision == "float32" else f", {self.precision}"
-        return self.module + (", heap kept" if self.heap_kept else "") + rounded
+        elsewhere = "" if self.checkout == ROOT else f" of {self.checkout}"
+        return self.module + (", heap kept" if self.heap_kept else "") + rounded + elsewhere
 
 
 class Case(NamedTuple):
@@ -74,8 +80,8 @@ def running(side: Side, job: dict[str, Any]) -> Iterator[Runner]:
     python = sys.executable if side.module == "saccade" else str(PEERS)
     with subprocess.Popen(  # noqa: S603
         [python, "-m", f"bench.sides.{side.module}", json.dumps({**job, "precision": side.precision})],
-        cwd=ROOT,
-        env=os.environ | (HEAP_KEPT if side.heap_kept else {}),
+        cwd=side.checkout,
+        env=environment_of(side),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",
@@ -84,6 +90,12 @@ def running(side: Side, job: dict[str, Any]) -> Iterator[Runner]:
             yield Runner(process)
         finally:
             process.kill()
+
+
+def environment_of(side: Side) -> dict[str, str]:
+    """As the user has it: what saccade has set for this process is for saccade to set for others."""
+    environment = environment_without_ours(os.environ) | {"PYTHONPATH": str(side.checkout)}
+    return environment | (HEAP_KEPT if side.heap_kept else {})
 
 
 def race(case: Case, *, turns: int) -> dict[str, Any]:

@@ -1,17 +1,16 @@
 """Compiles, loads and calls the package's C loops; compiled once for each machine and kind of number.
 
 A library is built by the system's C compiler in well under a second and kept in a cache folder: `SACCADE_CACHE` if
-set, else `~/.cache/saccade`. Where that fails, or `SACCADE_NATIVE=0` forbids it, the caller takes torch's operations.
+set, else `~/.cache/saccade`. One that is kept is loaded only if it is this user's own and whole, and is built anew
+otherwise. Where that fails, or `SACCADE_NATIVE=0` forbids it, the caller takes torch's operations.
 """
 
 import ctypes
 import functools
-import hashlib
 import logging
 import os
 import platform
-import shutil
-import subprocess
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,12 +20,13 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from saccade.compiler import Plan, find_compiler, is_whole, write_library
 from saccade.files import cache_folder
 
 logger = logging.getLogger("saccade")
 
-_HEADERS = Path(__file__).parent
 _REAL = {torch.float32: "float", torch.float64: "double"}
+_PREFIX = ".saccade-build-"  # of folders for libraries that are not finished; a killed process may leave one
 
 
 class Library(NamedTuple):
@@ -55,8 +55,8 @@ def call(function: Callable[..., None], tensors: tuple[Tensor | None, ...], *num
 def load_library(source: Path, real: str) -> Library:
     """Build and open the C file for numbers of the type `real`, which it calls REAL."""
     try:
-        library = _build(source, real)
-    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        library = _find(source, real)
+    except (OSError, RuntimeError) as error:
         library = Library(None, f"the C loops could not be built ({error})")
     if library.functions is None:
         logger.warning("%s: torch's operations do the work, several times slower: %s", source.stem, library.reason)
@@ -65,54 +65,67 @@ def load_library(source: Path, real: str) -> Library:
     return library
 
 
-def _build(source: Path, real: str) -> Library:
+def _find(source: Path, real: str) -> Library:
     if os.environ.get("SACCADE_NATIVE") == "0":
         return Library(None, "SACCADE_NATIVE=0 is set")
     if os.name != "posix":
         return Library(None, f"they are not built on {platform.system()}")
-    compiler = next(filter(None, map(shutil.which, (os.environ.get("CC", "cc"), "gcc", "clang"))), None)
+    compiler, chosen = find_compiler(), os.environ.get("CC")
+    if compiler is None and chosen:
+        return Library(None, f"CC={chosen!r} is no compiler that can be run; set CC to one, or unset it")
     if compiler is None:
         return Library(None, "no C compiler was found; install gcc or clang, or set CC")
 
-    # The name says all that the machine code depends on, so a cache shared between machines stays right. torch's word
-    # for the processor is taken rather than -march=native, whose meaning differs from machine to machine.
+    # torch's word for the processor is taken rather than -march=native, whose meaning differs from machine to machine
     vector_flags = ["-mavx2", "-mfma"] if torch.backends.cpu.get_cpu_capability().startswith("AVX") else []
     flags = ["-O3", "-std=c99", "-ffp-contract=fast", "-shared", "-fPIC", *vector_flags, f"-DREAL={real}"]
-    texts = [source.read_text(), *(header.read_text() for header in sorted(_HEADERS.glob("*.h")))]
-    identity = "\n".join([platform.system(), platform.machine(), compiler, *flags, *texts])
-    name = f"{source.stem}-{real}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
-
+    plan = Plan(source, compiler, flags)
     folder = _safe_cache()
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="saccade-") as passing:
-            return Library(_open(Path(passing) / name, source, compiler, flags), f"built by {compiler}, and not kept")
-    return Library(_open(folder / name, source, compiler, flags), f"{folder / name} by {compiler}")
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as passing:
+            return Library(_build(plan, Path(passing, "library.so")), f"built by {compiler[0]}, and not kept")
+    path = folder / f"{source.stem}-{real}-{plan.identity.hex()[:16]}.so"
+    return Library(_kept(plan, path) or _build(plan, path), f"{path} by {compiler[0]}")
 
 
-def _open(path: Path, source: Path, compiler: str, flags: list[str]) -> ctypes.CDLL:
-    """The library at `path`, built if it is not there, or is there and cannot be loaded."""
-    if path.exists():
-        try:
-            return ctypes.CDLL(str(path))
-        except OSError as error:
-            logger.warning("%s is damaged and will be built anew: %s", path, error)
-    _compile(source, compiler, flags, path)
-    return ctypes.CDLL(str(path))
+def _kept(plan: Plan, path: Path) -> ctypes.CDLL | None:
+    """The library at `path`; None if it is not there, or is not to be loaded."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+            logger.warning("%s is not a file that you alone can write, and will be built anew", path)
+        elif not is_whole(plan, path):
+            logger.warning("%s is damaged and will be built anew", path)
+        else:
+            return _load(plan, path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        logger.warning("%s is damaged and will be built anew: %s", path, error)
+    return None
 
 
-def _compile(source: Path, compiler: str, flags: list[str], path: Path) -> None:
-    """Build beside `path`, then rename: another process sees the whole library or none."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        built = Path(folder) / path.name
-        # OpenMP spreads the work over cores; a compiler without its runtime still knows the simd pragmas
-        for threads in ("-fopenmp", "-fopenmp-simd"):
-            command = [compiler, *flags, threads, f"-I{_HEADERS}", str(source), "-o", str(built)]
-            result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603 - our own source, the user's compiler
-            if result.returncode == 0:
-                built.replace(path)
-                return
-        complaint = result.stderr.strip().splitlines() or [f"exit code {result.returncode}"]
-        raise OSError(f"{compiler} said: {complaint[0]}")
+def _build(plan: Plan, path: Path) -> ctypes.CDLL:
+    """Build beside `path`, see that it works, then rename: another process sees the whole library or none."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
+        built = Path(folder, path.name)
+        write_library(plan, built)
+        functions = _load(plan, built)
+        built.replace(path)
+        return functions
+
+
+def _load(plan: Plan, path: Path) -> ctypes.CDLL:
+    """Open a library and ask it what it was made from."""
+    functions = ctypes.CDLL(str(path))
+    try:
+        check = functions.saccade_self_check
+    except AttributeError:
+        raise OSError(f"{path} has no self-check") from None
+    check.restype = ctypes.c_uint64
+    if check() != plan.number:
+        raise OSError(f"{path} has failed its self-check")
+    return functions
 
 
 def _safe_cache() -> Path | None:

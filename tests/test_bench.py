@@ -1,15 +1,18 @@
 """The races: that they start, take turns, and count what they should."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from bench import before, busy
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
+from saccade import waiting
 
 PAIRS: list[Pair] = [([4] * length + [3], [5] * (length % 7 + 2) + [3]) for length in range(3, 20) for _ in range(4)]
 
@@ -40,3 +43,54 @@ def test_every_pair_comes_once_an_epoch_within_the_budget(batches: Callable[...,
         seen += len(batch)
         assert len(batch) * max(len(side) for pair in batch for side in pair) <= 64
     assert seen == len(PAIRS)
+
+
+def test_idle_and_busy_turns_alternate(tmp_path: Path) -> None:
+    case = busy.Case("train", "dates", ("data.pairs=200", "data.hold_out=20", "train.batch_tokens=64"))
+    line = busy.measure(case, tmp_path, turns=2, seconds=0.2)
+    assert line["unit"] == "steps/s"
+    assert line["idle"] > 0
+    assert line["busy"] > 0
+    assert line["kept_range"][0] <= line["kept"] <= line["kept_range"][1]
+
+
+def test_random_pairs_suit_the_recipe_of_multi30k(tmp_path: Path) -> None:
+    busy.write_random_pairs(tmp_path)
+    source, target = ((tmp_path / side).read_text().splitlines() for side in ("source", "target"))
+    assert len(source) == len(target) == 6000
+    assert source[0] != target[0]
+
+
+def test_two_checkouts_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for room in ("saccade", "bench"):
+        (other / room).symlink_to(races.ROOT / room)
+    (tmp_path / "pairs.json").write_text(json.dumps(PAIRS))
+    small = {"train-small": job(task="train", turn_tokens=60, vocabulary=20, batch_tokens=64)}
+    monkeypatch.setattr(before, "JOBS", small)
+    sides = (Side("saccade"), Side("saccade", checkout=other))
+    line = before.compare("train-small", sides, pairs=tmp_path / "pairs.json", turns=1, threads=1)
+    assert line["ratio"] == pytest.approx(line["after"] / line["before"], abs=0.01)
+
+
+def test_a_side_runs_the_package_of_its_checkout(tmp_path: Path) -> None:
+    (tmp_path / "saccade" / "cli").mkdir(parents=True)
+    (tmp_path / "saccade" / "__init__.py").touch()
+    (tmp_path / "saccade" / "cli" / "__init__.py").touch()
+    (tmp_path / "saccade" / "cli" / "main.py").write_text("raise SystemExit(7)\n")
+    with pytest.raises(subprocess.CalledProcessError, match="exit status 7"):
+        before._run(Side("saccade", checkout=tmp_path), "translate")
+
+
+def test_a_side_does_not_get_what_saccade_has_set_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_ours", ["GOMP_SPINCOUNT"])
+    monkeypatch.setenv("GOMP_SPINCOUNT", "10000")
+    assert "GOMP_SPINCOUNT" not in races.environment_of(Side("plain"))
+
+
+def test_enough_random_pairs_are_as_long_as_decoding_wants() -> None:
+    pairs = before.random_pairs(8000)
+    assert sum(len(source) == before.LENGTH for source, _ in pairs) >= max(
+        one["sentences"] for one in before.JOBS.values()
+    )

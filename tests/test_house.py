@@ -20,14 +20,18 @@ ROOMS = ["cli", "serve", "look", "tasks", "train", "models", "decode", "nets", "
 # Under all rooms: these know none of them.
 CELLAR = [
     "bfloat16.py",
+    "compiler.py",
     "errors.py",
     "files.py",
     "heap.py",
     "integers.py",
     "native.py",
+    "packed.py",
     "precision.py",
     "screened.py",
     "settings.py",
+    "tensors.py",
+    "waiting.py",
 ]
 
 # What the attention room may import besides itself and the standard library.

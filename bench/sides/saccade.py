@@ -1,5 +1,7 @@
 """saccade itself, as `saccade train` and `saccade translate` run it."""
 
+import saccade.waiting  # noqa: F401, I001 # pyright: ignore[reportUnusedImport] - it has to be before torch is loaded
+
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

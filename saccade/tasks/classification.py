@@ -26,9 +26,7 @@ _AT_ONCE = 256  # images of validation
 class LabelledDataSettings(Settings):
     """What is learnt from."""
 
-    train: DataPath | None = (
-        None  # a folder with a folder of images for each class, or MNIST's images (*images-idx3-ubyte*)
-    )
+    train: DataPath | None = None  # a folder with one of images for each class, or MNIST's images (*images-idx3-ubyte*)
     valid: DataPath | None = None  # the same; without it, hold_out images are kept aside
     make: Literal["shapes", "digits"] | None = None  # in place of train: images that the package draws
     images: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones

@@ -1,0 +1,168 @@
+"""The smallest models of each task: how they are trained, within a second, and what they are asked."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from saccade.cli.main import main
+from saccade.data import as_png, make_digits, make_episodes, question_of
+from saccade.errors import InputError
+from saccade.models import (
+    Answerer,
+    Captioner,
+    Classifier,
+    LineReader,
+    MemoryMachine,
+    Model,
+    Pointer,
+    Translator,
+)
+from soak.nursery import forked
+
+STEPS = 12
+# Such that some saves come with a validation, some come alone, and the last of both comes at the end.
+_COMMON = (
+    f"train.steps={STEPS}",
+    "train.save_every=3",
+    "train.validate_every=4",
+    "train.log_every=2",
+    "train.warmup=2",
+    "train.tensorboard=false",
+    "train.threads=1",
+)
+
+# One recipe for each task, and small settings for it. Of the settings that lead to files, {place} is where they are.
+RECIPES: dict[str, tuple[str, ...]] = {
+    "translation": (
+        "dates",
+        "data.pairs=60",
+        "data.hold_out=8",
+        "model.dim=8",
+        "model.embedding=4",
+        "train.batch_tokens=128",
+        "validation.sentences=4",
+        "train.keep=average",
+        "train.average=2",
+    ),
+    "captions": (
+        "shapes",
+        "data.scenes=20",
+        "data.hold_out=5",
+        "data.cache={place}/cache",
+        "eye.kind=small",
+        "eye.image_side=16",
+        "eye.channels=[4,8]",
+        "model.dim=8",
+        "model.embedding=4",
+        "train.batch_tokens=32",
+        "validation.images=4",
+    ),
+    "classification": (
+        "classes",
+        "data.images=20",
+        "data.hold_out=5",
+        "model.image_side=16",
+        "model.channels=[4,8]",
+        "train.batch=4",
+    ),
+    "lines": (
+        "lines-ctc",
+        "data.train={place}/digits",
+        "data.valid={place}/digits",
+        "data.lines=16",
+        "data.hold_out=4",
+        "model.dim=8",
+        "train.batch=2",
+    ),
+    "pointing": ("sort", "data.hold_out=8", "model.dim=8", "model.feed_forward=8", "train.batch=4"),
+    "stories": ("stories", "data.stories=10", "data.hold_out=8", "model.dim=8", "train.batch=4"),
+    "algorithm": (
+        "ntm-copy",
+        "data.most=4",
+        "model.dim=8",
+        "model.places=8",
+        "model.width=4",
+        "train.batch=2",
+        "validation.sequences=2",
+        "validation.length=6",
+    ),
+}
+
+# Another translator, for what the others have not: subwords, and a Transformer.
+SUBWORDS = (
+    "numbers",
+    "data.pairs=100",
+    "data.hold_out=8",
+    "data.highest=9999",
+    "vocabulary.kind=subwords",
+    "vocabulary.size=80",
+    "vocabulary.dropout=0",
+    "model.layers=1",
+    "model.dim=8",
+    "model.heads=2",
+    "model.feed_forward=8",
+    "train.batch_tokens=128",
+    "validation.sentences=4",
+)
+
+
+def training(recipe: tuple[str, ...], place: Path) -> list[str]:
+    """The command that trains such a model in the folder `place`, which is made; the run's own folder is in it."""
+    place.mkdir(parents=True, exist_ok=True)
+    settings = [word.format(place=place) for word in (*recipe, *_COMMON)]
+    if any("digits" in word for word in settings) and not (place / "digits").exists():
+        write_digits(place / "digits")
+    return ["train", *settings, "--run", str(place / "run")]
+
+
+def write_digits(folder: Path) -> None:
+    """Images of digits, a folder for each."""
+    digits = make_digits(20, seed=0, side=28)
+    for number, (pixels, label) in enumerate(zip(digits.pixels, digits.labels, strict=True)):
+        path = folder / digits.classes[int(label)] / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(as_png(pixels))
+
+
+def train_model(recipe: tuple[str, ...], place: Path) -> Path:
+    """Train such a model, unless it is there already; gives the model's folder."""
+    if (place / "run" / "model").exists():
+        return place / "run" / "model"
+    command = training(recipe, place)
+    outcome = forked(lambda: main(command), seconds=120)
+    if outcome.code:
+        raise InputError(f"saccade {' '.join(command)} ended with code {outcome.code}: {outcome.err.decode()[-500:]}")
+    return place / "run" / "model"
+
+
+def answers(model: Model) -> str:
+    """All that a model says to a fixed question, as a text; it is the same for the same model."""
+    return json.dumps(_ASK[type(model)](model), default=lambda array: array.tolist())
+
+
+def _picture(width: int) -> bytes:
+    """A digit, in an image of that width."""
+    digit = make_digits(1, seed=5, side=28).pixels[0]
+    return as_png(digit.repeat(width // 28, axis=1))
+
+
+_QUESTION = question_of(
+    {"story": "Mary went to the garden. John took the milk.", "question": "Where is Mary?"}, "soak", answered=False
+)
+
+
+def _ask_machine(machine: MemoryMachine) -> Any:
+    episodes = make_episodes(machine.settings.data, 2, seed="soak", length=machine.settings.data.most)
+    return machine.answers(episodes)
+
+
+_ASK: dict[type[Model], Callable[[Any], Any]] = {
+    Translator: lambda model: [(one.text, one.score) for one in model.translate(["3 March 2020", "forty-two"], beam=2)],
+    Captioner: lambda model: [(one.text, one.score) for one in model.caption([_picture(28)])],
+    Classifier: lambda model: model.classify([_picture(28)])[0].ranking,
+    LineReader: lambda model: [(one.text, one.attention) for one in model.read([_picture(84)])],
+    Pointer: lambda model: [(one.order, one.score) for one in model.point([[3.0, 1.0, 2.0]])],
+    Answerer: lambda model: model.answer_all([_QUESTION])[0].ranking,
+    MemoryMachine: _ask_machine,
+}
