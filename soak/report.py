@@ -96,7 +96,7 @@ class Check:
 def kind_of(reason: str, outcome: Outcome | None) -> str:
     """What a broken promise has in common with others: its words without names and numbers, and an error's class."""
     words = [word for word in reason.split() if not re.search(r"[\d/]", word)]
-    error = re.findall(rb"^(\w+(?:Error|Exception|Interrupt))\b", outcome.err if outcome else b"", re.MULTILINE)
+    error = re.findall(rb"^([\w.]+(?:Error|Exception|Interrupt))\b", outcome.err if outcome else b"", re.MULTILINE)
     return " ".join([*words[:12], *(name.decode() for name in error[-1:])])
 
 

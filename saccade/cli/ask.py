@@ -78,6 +78,8 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.html is not None and panels:
         save_page(chosen.html, panels, title="stories")
         print(f"written: {chosen.html}", file=sys.stderr)
+    elif chosen.html is not None:
+        print(f"saccade: {chosen.html}: there is nothing to show, and it is not written", file=sys.stderr)
     return tell_failures(failed, total, "questions")
 
 

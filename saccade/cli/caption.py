@@ -68,6 +68,8 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.html is not None and panels:
         save_page(chosen.html, panels, title="captions")
         print(f"written: {chosen.html}", file=sys.stderr)
+    elif chosen.html is not None:
+        print(f"saccade: {chosen.html}: there is nothing to show, and it is not written", file=sys.stderr)
     for path in pictures[: len(panels)]:
         save_figure(path, panels[0].maps[0])
         print(f"written: {path}", file=sys.stderr)

@@ -109,7 +109,7 @@ class Images:
         """Raise if a figure is wanted, and not of one image."""
         if figure is not None and self.total != 1:
             many = "names come in on a pipe" if self.total is None else f"{self.total} are named"
-            raise InputError(f"{figure}: a figure is of one image, and {many}; use --html for several, where there is")
+            raise InputError(f"{figure}: a figure is of one image, and {many}")
 
     def chunks(self, batch: int) -> Iterator[list[Path | InputError]]:
         """So many at a time, or as they come; a name that is no text is an error."""
@@ -144,11 +144,15 @@ def _image_files(given: list[Path]) -> Iterator[Path]:
         yield from inside
 
 
-def show_failure(path: Path | InputError, error: InputError, *, as_json: bool) -> None:
-    """The record of an image that has no answer: its name, and nothing after it."""
+def show_failure(path: Path | InputError, error: InputError, *, as_json: bool, model: Path | None = None) -> None:
+    """The record of an image that has no answer: its name, that of the model if there are several, and no more."""
     print(f"saccade: {error}", file=sys.stderr)
     name = "" if isinstance(path, InputError) else str(path)
-    print(json.dumps({"image": name, "error": str(error)}, ensure_ascii=False) if as_json else f"{name}\t")
+    if as_json:
+        named = {"image": name} | ({} if model is None else {"model": str(model)})
+        print(json.dumps(named | {"error": str(error)}, ensure_ascii=False))
+        return
+    print("\t".join([name, *([] if model is None else [str(model)]), ""]))
 
 
 def caption_files(

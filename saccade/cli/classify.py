@@ -33,6 +33,8 @@ def run(chosen: argparse.Namespace) -> int:
     images = Images(chosen.images)
     images.expect_one(chosen.figure)
     classifier = load_as(Classifier, chosen.model)
+    if chosen.figure is not None and classifier.settings.model.kind != "glimpses":
+        raise InputError("--figure: this model sees everything at once; only one that sees by glimpses has a path")
     failed = total = 0
     for part in images.chunks(_AT_ONCE):
         total += len(part)
@@ -60,8 +62,8 @@ def _show(path: Path, found: Classified, *, top: int, as_json: bool) -> None:
 
 def _draw(figure: Path, path: Path, found: Classified, classifier: Classifier) -> None:
     model = classifier.settings.model
-    if found.path is None or model.kind != "glimpses":
-        raise InputError("--figure: this model sees everything at once; only one that sees by glimpses has a path")
+    assert found.path is not None  # as was made sure of before the work
+    assert model.kind == "glimpses"
     save_path(figure, picture_for_pages(path), found.path, size=model.patch / model.image_side, title=found.label)
     print(f"written: {figure}", file=sys.stderr)
 

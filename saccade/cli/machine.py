@@ -96,6 +96,9 @@ def look_at_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> None:
     settings = machine.settings.data
     if chosen.repeats is not None and settings.make != "repeat-copy":
         raise InputError(f"--repeats: this machine learnt {settings.make}; it is for repeat-copy")
+    for name in ("length", "repeats"):
+        if (getattr(chosen, name) or 1) > _LONGEST:
+            raise InputError(f"--{name}: found {getattr(chosen, name)}, wanted 1 to {_LONGEST}")
     length = settings.most if chosen.length is None else chosen.length
     episodes = _made(settings, 1, str(chosen.seed or 0), length, chosen.repeats or min(3, settings.repeats))
     trace = machine.trace(episodes.inputs[0])

@@ -1,15 +1,17 @@
 """`saccade`: the way into all commands."""
 
 import contextlib
+import errno
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from saccade import __version__
 from saccade.cli.parser import Parser, speak_utf8
-from saccade.errors import InputError, Stopped
+from saccade.errors import InputError, Stopped, one_line
 
 # Each command is a module of this room with `add_arguments(parser)` and `run(chosen)`. Only the one that is asked for
 # is imported: torch takes seconds, and `saccade --help` should not.
@@ -41,6 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     _keep_streams_apart()
+    with contextlib.redirect_stderr(_Patient(sys.stderr)):
+        return _guarded(arguments)
+
+
+def _guarded(arguments: list[str]) -> int:
+    """Run the command; whatever goes wrong gets one line."""
     if sys.stdout is None:
         print("saccade: standard output is closed; send it to a file, or to /dev/null", file=sys.stderr)
         return 2
@@ -50,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # here, where a closed pipe is caught, and not as Python ends
     except (InputError, Stopped) as error:
         print(f"saccade: {error}", file=sys.stderr)
+        _end_output()
         return error.code if isinstance(error, Stopped) else 2
     except BrokenPipeError:
         _forget_output()
@@ -57,12 +66,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         _forget_output()
         what = "the output" if error.filename is None else os.fsdecode(error.filename)
-        print(f"saccade: {what[:200]}: {error.strerror or error}", file=sys.stderr)
+        print(f"saccade: {one_line(what[:200])}: {error.strerror or error}{_remedy(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("saccade: interrupted", file=sys.stderr)
         return 130
     return code
+
+
+def _remedy(error: OSError) -> str:
+    return "; make room" if error.errno == errno.ENOSPC else ""
 
 
 def _run(arguments: list[str]) -> int:
@@ -88,6 +101,41 @@ def _keep_streams_apart() -> None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+
+
+class _Patient:
+    """stderr, but what cannot be written there, as on a full disk, is let go: the answers are on stdout."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with self._letting_go():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._letting_go():
+            self._stream.flush()
+
+    @contextlib.contextmanager
+    def _letting_go(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _end_output() -> None:
+    """Write what waits to be written; if that fails, enough has been said already."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _forget_output()
 
 
 def _forget_output() -> None:

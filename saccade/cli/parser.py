@@ -5,14 +5,14 @@ import io
 import sys
 from typing import NoReturn
 
-from saccade.errors import InputError
+from saccade.errors import InputError, one_line
 
 
 class Parser(argparse.ArgumentParser):
     """argparse, but a mistake gets one line, as all bad input does, and not the usage before it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {one_line(message)}; see {self.prog} --help\n")
 
 
 def count(text: str) -> int:

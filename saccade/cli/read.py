@@ -41,7 +41,8 @@ def run(chosen: argparse.Namespace) -> int:
             error = next((line for line in lines if isinstance(line, InputError)), None)
             if error is not None:
                 failed += 1
-                show_failure(path, error, as_json=chosen.json)
+                for folder in readers:
+                    show_failure(path, error, as_json=chosen.json, model=folder if len(readers) > 1 else None)
                 continue
             assert isinstance(path, Path)  # what has no name has no text
             for (folder, reader), line in zip(readers.items(), lines, strict=True):
@@ -53,6 +54,8 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.html is not None and panels:
         save_page(chosen.html, panels, title="lines")
         print(f"written: {chosen.html}", file=sys.stderr)
+    elif chosen.html is not None:
+        print(f"saccade: {chosen.html}: there is nothing to show, and it is not written", file=sys.stderr)
     return tell_failures(failed, total, "images")
 
 

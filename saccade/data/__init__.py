@@ -36,6 +36,7 @@ from saccade.data.vocabularies import (
     load_vocabulary,
     remove_vocabularies,
     save_vocabularies,
+    vocabulary_files,
     vocabulary_path,
 )
 from saccade.data.words import merge_to_words
@@ -119,6 +120,7 @@ __all__ = [
     "split_tokens",
     "story_words",
     "truncate_tokens",
+    "vocabulary_files",
     "vocabulary_path",
     "write_pairs",
     "write_scenes",

@@ -119,7 +119,10 @@ def _of_table(lines: list[str], name: str, *, tabs: bool) -> list[Captioned]:
             continue
         row = cells_of(number)
         if len(row) != len(header):
-            raise InputError(f"{name}, line {number}: found {len(row)} columns, wanted {len(header)}, as in line 1")
+            raise InputError(
+                f"{name}, line {number}: found {len(row)} columns, wanted {len(header)}, as in line 1;"
+                " put quotes around cells with commas"
+            )
         cells = dict(zip(header, row, strict=True))
         empty = [column for column in ("image", "caption") if not cells[column].strip()]
         if empty:

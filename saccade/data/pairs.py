@@ -104,7 +104,10 @@ def read_table(
         where = f"{path}, line {number}"
         cells = _decoded(line, where).split("\t")
         if len(cells) != len(header):
-            message = f"{where}: found {len(cells)} columns, wanted {len(header)}, as in line 1"
+            message = (
+                f"{where}: found {len(cells)} columns, wanted {len(header)}, as in line 1; mend its tabs, or in"
+                " training leave such pairs out with data.bad_pairs=skip"
+            )
             raise _BadPairError(message, reason=f"with other than {len(header)} columns")
         return Pair(cells[header.index(source)], cells[header.index(target)])
 

@@ -6,6 +6,7 @@ fit together is whole, and the weights of a training change in one step from tho
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -24,6 +25,7 @@ VERSION = "1"  # of the folder's format
 
 _REMEDY = "copy the model's folder again"
 _MOST_BYTES = 1 << 30  # of a vocabulary, or of a pretrained net
+_LARGEST = 1e12  # weight; no net that learnt anything has one, and products of larger ones are soon infinite
 
 S = TypeVar("S", bound=Settings)
 
@@ -46,7 +48,7 @@ def fill(net: nn.Module, tensors: dict[str, Tensor], *, where: str) -> None:
         if found is None or found.shape != tensor.shape:
             shape = "nothing" if found is None else list(found.shape)
             raise InputError(f"{where}: {name}: found {shape}, wanted {list(tensor.shape)}; it is of another net")
-        if not bool(torch.isfinite(found).all()):
+        if not bool((found.abs() <= _LARGEST).all()):  # nor are those that are no numbers
             raise InputError(f"{where}: {name} has numbers that are not finite; the model is of no use, train it anew")
         tensor.copy_(found)
 
@@ -63,7 +65,7 @@ def model_folder(path: Path) -> Path:
         raise InputError(f"{path}: no such folder; a model is the folder that `saccade train` ends with, RUN/model")
     if (path / RUN).is_file() and not (path / WEIGHTS).exists():
         path = path / MODEL
-        if not path.is_dir():
+        if not (path / WEIGHTS).exists():  # which is written last
             raise InputError(
                 f"{path.parent}: this training has no model yet; it has one from its first validation on, or when it is"
                 f" stopped; to go on: saccade train --run {path.parent}"
@@ -83,7 +85,7 @@ def expect_whole(folder: Path) -> None:
     for name, digest in files.items():
         if not (folder / name).exists():
             raise InputError(f"{folder}: no {name} there, which belongs to the model; {_REMEDY}")
-        if _digest(folder / name) != digest:
+        if file_digest(folder / name) != digest:
             raise InputError(f"{folder / name}: damaged, or changed since the model was written; {_REMEDY}")
 
 
@@ -94,12 +96,16 @@ def _files_of(header: Header, path: Path) -> dict[str, str]:
         raise InputError(f"{path}: a model of format {found[:20]}, wanted {VERSION}; train it with this saccade")
     try:
         files = json.loads(header.metadata["files"])
-        return {str(name): str(digest) for name, digest in files.items() if Path(name).name == name}
+        digests = {name: str(digest) for name, digest in files.items()}
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        raise InputError(f"{path}: damaged, it does not say which files are beside it; {_REMEDY}") from None
+        digests = None
+    if digests is None or not all(re.fullmatch(r"[\w-][\w.-]{0,99}", name) for name in digests):
+        raise InputError(f"{path}: damaged, it does not say which files are beside it; {_REMEDY}")
+    return digests
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """The checksum of a file that saccade wrote."""
     return hashlib.sha256(read_own(path, most=_MOST_BYTES)).hexdigest()
 
 
@@ -137,5 +143,5 @@ def write_model(folder: Path, settings: Settings, net: nn.Module, *, files: Iter
     """Write settings, then weights. What else belongs to the model, `files` in this folder, is there already."""
     make_folder(folder)
     write_file(folder / CONFIG, write_yaml(settings).encode())
-    digests = {path.name: _digest(path) for path in (folder / CONFIG, *files)}
+    digests = {path.name: file_digest(path) for path in (folder / CONFIG, *files)}
     write_tensors(folder / WEIGHTS, tensors_of(net), {"version": VERSION, "files": json.dumps(digests)})

@@ -20,7 +20,8 @@ class Translation:
     target_words: list[str]  # `</s>` last
     attention: NDArray[np.float32] | None = None  # [layers, heads, target words, source words]
     alternatives: list["Translation"] = field(default_factory=list)  # the next best, if they were asked for
-    reading: Reading | None = None  # all that was looked at, with the attention; None of a sentence in parts
+    reading: Reading | None = None  # all that was looked at, with the attention
+    parts: list["Translation"] = field(default_factory=list)  # of a sentence that was split; they have the attention
     note: str = ""  # what was done about a sentence that is longer than the model reads
 
     def as_json(self) -> dict[str, Any]:
@@ -28,7 +29,8 @@ class Translation:
         attention = None if self.attention is None else self.attention.mean((0, 1), dtype=np.float64).round(4).tolist()
         record = {"text": self.text, "score": round(self.score, 4), "source_words": self.source_words}
         record |= {"target_words": self.target_words, "attention": attention}
-        return record | {"alternatives": [other.as_json() for other in self.alternatives]}
+        record |= {"alternatives": [other.as_json() for other in self.alternatives]}
+        return record | ({"parts": [part.as_json() for part in self.parts]} if self.parts else {})
 
 
 def join_parts(parts: Sequence[Translation]) -> Translation:
@@ -38,9 +40,8 @@ def join_parts(parts: Sequence[Translation]) -> Translation:
     """
     if len(parts) == 1:
         return parts[0]
-    ranks = zip(*([part, *part.alternatives] for part in parts), strict=False)
-    best, *others = (_join(rank) for rank in ranks)
-    return replace(best, alternatives=others)
+    best, *others = (_join(rank) for rank in zip(*([part, *part.alternatives] for part in parts), strict=False))
+    return replace(best, alternatives=others, parts=[replace(part, alternatives=[]) for part in parts])
 
 
 def _join(parts: Sequence[Translation]) -> Translation:
@@ -49,18 +50,4 @@ def _join(parts: Sequence[Translation]) -> Translation:
         sum(part.score for part in parts),
         [word for part in parts for word in part.source_words],
         [word for part in parts for word in part.target_words],
-        _side_by_side([part.attention for part in parts if part.attention is not None]),
     )
-
-
-def _side_by_side(weights: Sequence[NDArray[np.float32]]) -> NDArray[np.float32] | None:
-    """`[L, H, T, S]` of each part -> `[L, H, all T, all S]`, with nothing between the parts."""
-    if not weights:
-        return None
-    rows, columns = sum(one.shape[2] for one in weights), sum(one.shape[3] for one in weights)
-    joined = np.zeros((*weights[0].shape[:2], rows, columns), dtype=np.float32)
-    row = column = 0
-    for one in weights:
-        joined[:, :, row : row + one.shape[2], column : column + one.shape[3]] = one
-        row, column = row + one.shape[2], column + one.shape[3]
-    return joined

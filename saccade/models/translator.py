@@ -94,7 +94,7 @@ class Translator:
         """
         how = read_search(search)
         expect("batch", batch, batch >= 1, "at least 1")
-        if isinstance(sentences, str):
+        if isinstance(sentences, str) or not isinstance(sentences, Sequence):
             raise InputError("sentences: found one text, wanted a list of them; write [text]")
         if isinstance(prefixes, str):
             raise InputError("prefixes: found one text, wanted a list of them, one for each sentence; write [text]")

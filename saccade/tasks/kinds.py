@@ -50,7 +50,7 @@ def recipe_class(task: Any, *, where: str) -> type[Recipe]:
     """What the recipes of a task look like; one that names none is of translation."""
     if task is None:
         return TranslationRecipe
-    if task not in _RECIPES:
+    if not isinstance(task, str) or task not in _RECIPES:
         raise InputError(f"{where}: task: found {task!r}, wanted one of {', '.join(_RECIPES)}")
     return _RECIPES[task]
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import torch
 
-from saccade.data import remove_vocabularies
+from saccade.data import remove_vocabularies, vocabulary_files
 from saccade.errors import InputError, Stopped
 from saccade.files import is_leftover, read_own, remove_leftovers, write_file
 from saccade.models import MODEL, RUN
+from saccade.models.folder import file_digest
 from saccade.settings import differences, located, path_settings, write_yaml
 from saccade.tasks.common import VOCABULARY
 from saccade.tasks.kinds import Recipe, load_data
@@ -35,6 +36,7 @@ class Origin(NamedTuple):
     threads: int
     torch: str
     folders: list[list[str]]  # that it was started from: as they are seen from the run's folder, and from the root
+    vocabulary: dict[str, str]  # the checksum of each of its files
 
     def places(self, run: Path) -> list[Path]:
         """Where the recipe's paths may lead from: a run may have been moved with its data, or without."""
@@ -69,20 +71,42 @@ def _train(recipe: Recipe, run: Path, reporter: Reporter, stopping: Stopping, *,
         resuming = (run / CHECKPOINT).exists()
         folder = [os.path.relpath(here, run), str(here)]
         folders = [folder, *(one for one in (before.folders if before else []) if one != folder)][:_MOST_FOLDERS]
-        origin = Origin(data.fingerprint, torch.get_num_threads(), torch.__version__, folders)
+        origin = Origin(data.fingerprint, torch.get_num_threads(), torch.__version__, folders, {})
         if resuming and before is not None:
             _compare_recipes(recipe, run, reporter)
             _compare_origins(before, origin, recipe, run, reporter)
+            _expect_vocabulary(before, run)
+            origin = origin._replace(vocabulary=before.vocabulary)
         else:
             remove_vocabularies(run / VOCABULARY)  # of an attempt that did not get far
-        record = {"format": _FORMAT, "version": 1, **origin._asdict()}
-        write_file(run / RUN, json.dumps(record).encode())
+        _write_origin(origin, run)
         write_file(run / RECIPE, write_yaml(recipe).encode())
         remove_leftovers(run / VOCABULARY)
         with reporter:
-            figures = train(data.task(run, reporter), recipe.train, run, reporter, stopping)
+            task = data.task(run, reporter)
+            _write_origin(origin._replace(vocabulary=_vocabulary_of(run)), run)
+            figures = train(task, recipe.train, run, reporter, stopping)
             reporter.say(f"{run / MODEL}: {describe(figures)}")
     return figures
+
+
+def _write_origin(origin: Origin, run: Path) -> None:
+    write_file(run / RUN, json.dumps({"format": _FORMAT, "version": 1, **origin._asdict()}).encode())
+
+
+def _vocabulary_of(run: Path) -> dict[str, str]:
+    """The checksums of the files of a run's vocabulary, if it has one."""
+    return {path.name: file_digest(path) for path in vocabulary_files(run / VOCABULARY)}
+
+
+def _expect_vocabulary(before: Origin, run: Path) -> None:
+    """Raise unless the vocabulary is as it was learnt: with another, a model would learn on to write other words."""
+    now = _vocabulary_of(run)
+    for name, digest in before.vocabulary.items():
+        if now.get(name) != digest:
+            raise InputError(
+                f"{run / VOCABULARY / name}: damaged, or changed since it was learnt; begin again, in another folder"
+            )
 
 
 def recipe_of_run(run: Path, assignments: Sequence[str] = ()) -> Recipe:
@@ -112,8 +136,9 @@ def _origin_of(run: Path) -> Origin | None:
         record = json.loads(read_own(path, most=_MOST_BYTES))
         folders = [[str(near), str(far)] for near, far in record["folders"]]
         known = record["format"] == _FORMAT and record["version"] == 1
-        origin = Origin(str(record["data"]), int(record["threads"]), str(record["torch"]), folders)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        words = {str(name): str(digest) for name, digest in record["vocabulary"].items()}
+        origin = Origin(str(record["data"]), int(record["threads"]), str(record["torch"]), folders, words)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         known, origin = False, None

@@ -175,7 +175,7 @@ class _Training(Generic[BatchT]):
         self.board.close()
         name = signal.Signals(self.stopping.asked).name
         raise Stopped(
-            f"stopped by {name} after step {progress.step}, and saved; {self.run / MODEL} is the best model so far",
+            f"stopped by {name} after step {progress.step}, and saved; {self.run / MODEL} is the model so far",
             self.stopping.asked,
         )
 

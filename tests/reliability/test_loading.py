@@ -16,7 +16,7 @@ import torch
 import saccade
 from saccade.cli.main import main
 from saccade.errors import InputError
-from saccade.models.folder import _digest
+from saccade.models.folder import file_digest
 from saccade.settings import parse_yaml
 from saccade.tensors import write_tensors
 
@@ -39,7 +39,7 @@ def refused(folder: Path) -> str:
 def seal(folder: Path, tensors: dict[str, torch.Tensor] | None = None) -> None:
     """Make the checksums right again, as a stranger would who wants to be believed."""
     weights = folder / "model.safetensors"
-    files = {path.name: _digest(path) for path in folder.iterdir() if path != weights}
+    files = {path.name: file_digest(path) for path in folder.iterdir() if path != weights}
     tensors = safetensors.torch.load_file(weights) if tensors is None else tensors
     write_tensors(weights, tensors, {"version": "1", "files": json.dumps(files)})
 
@@ -140,6 +140,19 @@ def test_other_kinds_of_numbers_are_refused(dtype: torch.dtype, copy: Path) -> N
     assert "wanted F32" in message
 
 
+@pytest.mark.parametrize("name", ["a\nb", "x" * 300, "../x", ""])
+def test_names_of_files_that_no_model_has(name: str, copy: Path) -> None:
+    tensors = safetensors.torch.load_file(copy / "model.safetensors")
+    write_tensors(copy / "model.safetensors", tensors, {"version": "1", "files": json.dumps({name: "0"})})
+    assert "it does not say which files are beside it" in refused(copy)
+
+
+def test_numbers_beyond_all_measure_are_refused(copy: Path) -> None:
+    tensors = safetensors.torch.load_file(copy / "model.safetensors")
+    seal(copy, {name: torch.full_like(tensor, 3e38) for name, tensor in tensors.items()})
+    assert "numbers that are not finite" in refused(copy)
+
+
 def test_a_header_that_lies_about_its_size(copy: Path) -> None:
     weights = copy / "model.safetensors"
     for length in (2**63, 2**40, 100_000_000, 3, 0):
@@ -161,6 +174,9 @@ def test_a_run_is_a_model_too(run: Path, tmp_path: Path, capsys: pytest.CaptureF
     sentences = ["May 3, 1999"]
     assert saccade.load(run).translate(sentences) == saccade.load(run / "model").translate(sentences)
     (tmp_path / "run.json").write_text("{}")
+    assert "this training has no model yet" in refused(tmp_path)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.yaml").write_text("task: translation")  # killed before the weights were written
     assert "this training has no model yet" in refused(tmp_path)
     assert main(["evaluate", str(run), "--source", "/dev/null", "--reference", "/dev/null"]) == 2
     assert "/dev/null" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -163,3 +164,14 @@ def test_what_a_run_knows_of_itself(run: Path) -> None:
     record = json.loads((run / "run.json").read_text())
     assert record["format"] == "saccade run"
     assert record["folders"] == [[os.path.relpath(Path.cwd(), run), str(Path.cwd())]]
+
+
+def test_a_damaged_vocabulary_of_a_run_is_noticed(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With it, the training would go on, and the model write other words than it learnt."""
+    shutil.copytree(run, tmp_path / "run")
+    path = tmp_path / "run" / "vocabulary" / "target.txt"
+    path.write_text(path.read_text().replace("8", "@"))
+    assert main(["train", "train.steps=40", "--run", str(tmp_path / "run")]) == 2
+    assert f"{path}: damaged, or changed since it was learnt" in capsys.readouterr().err

@@ -89,9 +89,14 @@ def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, 
 
 def remove_vocabularies(folder: Path) -> None:
     """Delete the files that `save_vocabularies` wrote into `folder`, whatever the settings were, and no others."""
-    for name in ("joint", "source", "target"):
-        for ending in ("model", "txt"):
-            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+    for path in vocabulary_files(folder):
+        path.unlink()
+
+
+def vocabulary_files(folder: Path) -> list[Path]:
+    """The files of vocabularies that stand in `folder`."""
+    names = (f"{name}.{ending}" for name in ("joint", "source", "target") for ending in ("model", "txt"))
+    return [folder / name for name in names if (folder / name).exists()]
 
 
 def load_vocabularies(settings: VocabularySettings, folder: Path) -> Vocabularies:
@@ -145,5 +150,6 @@ __all__ = [
     "remove_vocabularies",
     "save_vocabularies",
     "tidy",
+    "vocabulary_files",
     "vocabulary_path",
 ]
