@@ -116,6 +116,7 @@ class Child:
         try:
             hung = not self.ends_within(seconds)
         finally:
+            self.signal(signal.SIGKILL)
             with contextlib.suppress(ProcessLookupError):  # its own children, such as compilers, with it
                 os.killpg(self.pid, signal.SIGKILL)
             _, status, usage = os.wait4(self.pid, 0)

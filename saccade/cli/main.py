@@ -54,7 +54,11 @@ def _guarded(arguments: list[str]) -> int:
         return 2
     try:
         speak_utf8()
-        code = _run(arguments)
+        try:
+            code = _run(arguments)
+        except SystemExit:  # of --help, which may have no room either
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()  # here, where a closed pipe is caught, and not as Python ends
     except (InputError, Stopped) as error:
         print(f"saccade: {error}", file=sys.stderr)

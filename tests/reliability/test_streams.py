@@ -244,6 +244,13 @@ def test_streams_that_cannot_be_used_get_one_line(redirection: str, message: str
     assert result.stderr.count("\n") == 1
 
 
+def test_help_that_cannot_be_written() -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = command("train", "--help", stdout=full, stderr=subprocess.PIPE)
+    assert result.returncode == 2
+    assert result.stderr == b"saccade: the output: No space left on device; make room\n"
+
+
 def test_a_closed_stderr_is_not_the_first_file_that_is_opened(model: Path, tmp_path: Path) -> None:
     shell = f'"{sys.executable}" -m saccade.cli.main translate "{model}" "{tmp_path / "in"}" 2>&-'
     (tmp_path / "in").write_bytes(b"\xff\nMay 3\n")
