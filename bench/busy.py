@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.race import ROOT, Runner
+from bench.race import ROOT, Runner, Side, environment_of
 
 
 class Case(NamedTuple):
@@ -52,7 +52,7 @@ def measure(case: Case, folder: Path, *, turns: int, seconds: float) -> dict[str
     if case.task == "translate":
         _prepare_translating(case, folder)
     command = [sys.executable, "-m", "bench.sides.user", json.dumps(job)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = environment_of(Side("user"))
     pipe = subprocess.PIPE
     idle: list[float] = []
     busy: list[float] = []

@@ -3,7 +3,7 @@
 import argparse
 import io
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from saccade.errors import InputError, one_line
 
@@ -13,6 +13,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {one_line(message)}; see {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """As argparse does it, but what cannot be written is not taken for written."""
+        (file or sys.stderr).write(message)
 
 
 def count(text: str) -> int:
