@@ -9,10 +9,11 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from saccade.errors import InputError
 from saccade.files import make_folder, read_own, write_file
@@ -123,6 +124,16 @@ class _HasNet(Protocol):
 ModelT = TypeVar("ModelT", bound=_HasNet)
 
 
+class _Undrawn(TorchFunctionMode):
+    """Draws no first weights: a net without numbers needs none, and torch takes seconds to see that."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(function, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        function = torch.empty if function is torch.randn else function
+        return function(*args, **(kwargs or {}))
+
+
 def load_model(make: Callable[[], ModelT], folder: Path) -> ModelT:
     """The model that `make` gives, its net with the weights of a model's folder, for use and not for training.
 
@@ -130,7 +141,7 @@ def load_model(make: Callable[[], ModelT], folder: Path) -> ModelT:
     however large, cost no memory.
     """
     path = folder / WEIGHTS
-    with torch.device("meta"):
+    with torch.device("meta"), _Undrawn():
         wanted = tensors_of(make().net)
     expect_tensors(read_header(path, remedy=_REMEDY), wanted, where=str(path))
     model = make()
