@@ -4,10 +4,12 @@ import argparse
 import importlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from pathlib import Path
+from types import FrameType
 
 from soak.report import Check, Options, table
 
@@ -36,6 +38,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no such piece: {', '.join(unknown)}; there are {', '.join(PIECES)}")
     options = Options(chosen.seed, chosen.count, chosen.first, chosen.quick, chosen.minutes, tuple(chosen.task))
+    _leave_nothing_behind()
     checks: list[Check] = []
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         scratch = Path(folder)
@@ -44,6 +47,19 @@ def main() -> int:
             if not chosen.pieces or name in chosen.pieces:
                 checks += _run(name, options, scratch / name)
     return conclude(checks)
+
+
+def _leave_nothing_behind() -> None:
+    """Let SIGTERM end this process by way of all that is to be cleared up, and its children as it ends any other."""
+    owner = os.getpid()
+
+    def hear(number: int, _frame: FrameType | None) -> None:
+        if os.getpid() == owner:
+            sys.exit(128 + number)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGTERM, hear)
 
 
 def settle(scratch: Path) -> None:
