@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 LIMIT = 10.0  # seconds, after which what is no training counts as a hang
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _MOST_READ = 1 << 30  # bytes of an output
 
 
@@ -75,11 +76,13 @@ class Child:
         self._out, self._err = os.memfd_create("stdout"), os.memfd_create("stderr")
         given = _in_memory(stdin) if isinstance(stdin, bytes) else stdin
         self._began = time.monotonic()
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # a child hears them when it is at work, and not before
         self.pid = os.fork()
         if self.pid == 0:
             for descriptor in closing:
                 os.close(descriptor)
             _live(work, given, self._out if stdout is None else stdout, self._err, memory)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         self._handle = os.pidfd_open(self.pid)
         if isinstance(stdin, bytes) and given is not None:
             os.close(given)
@@ -190,7 +193,12 @@ def _take_streams(stdin: int | None, out: int, err: int) -> None:
 
 def _exit_code(work: Callable[[], int | None]) -> int:
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         code = work() or 0
+    except KeyboardInterrupt:  # of which the interpreter dies by the signal itself
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+        code = 1
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
     except BaseException:  # noqa: BLE001 - as the interpreter does, whatever it is
