@@ -42,6 +42,7 @@ JOBS = {
     "decode-rnn": decoding(model="rnn-fed", batch=64, sentences=256),
     "decode-transformer-1": decoding(batch=1, sentences=30),
     "decode-rnn-1": decoding(model="rnn-fed", batch=1, sentences=30),
+    "train-ntm": job(task="train", model="ntm", sentences=40),
 }
 
 

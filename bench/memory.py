@@ -24,9 +24,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.data import AlgorithmSettings, make_episodes
-from saccade.native import load_library
 from saccade.nets import TuringMachine
 from saccade.nets._kernels import turing_step
+from saccade.runtime.native import load_library
 
 PLACES, WIDTH, DIM, BITS = 128, 20, 100, 8
 

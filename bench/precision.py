@@ -3,9 +3,9 @@
     python -m bench.precision --model RUN/model --source FILE
 
 Three ways take turns: `exact`, every product in float32; `float32`, as it is by default, with an output layer whose
-likeliest words are proposed by 16-bit numbers (`saccade/screened.py`); and `int8`. One JSON line a beam: how many
-translations are the same text as the exact one's, by how much the scores of these differ, and how many times as fast as
-the exact one each is (the median of turns).
+likeliest words are proposed by 16-bit numbers (`saccade/runtime/shortlist.py`); and `int8`. One JSON line a beam: how
+many translations are the same text as the exact one's, by how much the scores of these differ, and how many times as
+fast as the exact one each is (the median of turns).
 """
 
 import argparse
@@ -19,10 +19,10 @@ from typing import Any
 import torch
 
 import saccade
-from saccade import screened
 from saccade.errors import InputError
 from saccade.files import read_lines
 from saccade.models import Translation, Translator
+from saccade.runtime import shortlist as screened
 
 WAYS = ("exact", "float32", "int8")
 

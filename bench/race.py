@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from saccade.data import VocabularySettings, learn_vocabularies, read_aligned
 from saccade.errors import InputError
-from saccade.waiting import environment_without_ours
+from saccade.runtime.threads import environment_without_ours
 
 ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
@@ -25,19 +25,21 @@ HEAP_KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**31), "MAL
 class Side(NamedTuple):
     """Who runs: a module of `bench.sides`, perhaps with the C heap kept, perhaps with products in another precision.
 
-    Or the same module of another checkout, with the saccade that is there.
+    Or the same module of another checkout, with the saccade that is there; or without one of the C kernels.
     """
 
     module: str
     heap_kept: bool = False
     precision: str = "float32"
     checkout: Path = ROOT
+    without: str = ""
 
     @property
     def name(self) -> str:
         rounded = "" if self.precision == "float32" else f", {self.precision}"
         elsewhere = "" if self.checkout == ROOT else f" of {self.checkout}"
-        return self.module + (", heap kept" if self.heap_kept else "") + rounded + elsewhere
+        lacking = f", without {self.without}" if self.without else ""
+        return self.module + (", heap kept" if self.heap_kept else "") + rounded + elsewhere + lacking
 
 
 class Case(NamedTuple):
@@ -95,7 +97,8 @@ def running(side: Side, job: dict[str, Any]) -> Iterator[Runner]:
 def environment_of(side: Side) -> dict[str, str]:
     """As the user has it: what saccade has set for this process is for saccade to set for others."""
     environment = environment_without_ours(os.environ) | {"PYTHONPATH": str(side.checkout)}
-    return environment | (HEAP_KEPT if side.heap_kept else {})
+    without = {"SACCADE_NATIVE": f"-{side.without}"} if side.without else {}
+    return environment | without | (HEAP_KEPT if side.heap_kept else {})
 
 
 def race(case: Case, *, turns: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from saccade.waiting import wait_briefly
+from saccade.runtime.threads import wait_briefly
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from bench import before, busy
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
-from saccade import waiting
+from saccade.runtime import threads as waiting
 
 PAIRS: list[Pair] = [([4] * length + [3], [5] * (length % 7 + 2) + [3]) for length in range(3, 20) for _ in range(4)]
 

@@ -1,20 +1,22 @@
 """saccade itself, as `saccade train` and `saccade translate` run it."""
 
-import saccade.waiting  # noqa: F401, I001 # pyright: ignore[reportUnusedImport] - it has to be before torch is loaded
+import saccade.runtime.threads  # noqa: F401, I001 # pyright: ignore[reportUnusedImport] - it has to be before torch is loaded
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 
 from bench.sides.turns import DROPOUT, RNN, SMOOTHING, TRANSFORMER, Job, Pair, Turn, decoding_turn, serve
 from saccade.data import Batches, Cursor, Example, pad
 from saccade.decode import beam_search, greedy_search
-from saccade.heap import keep_heap
+from saccade.runtime.heap import keep_heap
 from saccade.models import RnnSettings, TransformerSettings, TranslationNet, translation_loss
 from saccade.models.translation_net import make_net
-from saccade.precision import Precision, products_in
+from saccade.nets import TuringMachine
+from saccade.runtime.precision import Precision, products_in
 from saccade.train import Task, TrainSettings
 from saccade.train.loop import make_optimizer, one_step
 
@@ -60,6 +62,8 @@ class _Training(Task[Any]):
 
 def make(job: Job, pairs: list[Pair]) -> Turn:
     keep_heap()
+    if job.model == "ntm":
+        return _turing_turn(job)
     net = make_model(job)
     if job.task == "decode":
         net.eval()
@@ -77,6 +81,22 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
             batch, _ = next(stream)
             done += one_step(task, [batch], optimizer, settings, step=1)[1]
         return done
+
+    return turn
+
+
+def _turing_turn(job: Job) -> Turn:
+    """Training steps of a Neural Turing Machine on random bits, of the sizes of `bench.memory`: sequences."""
+    net = TuringMachine(9, 8, places=128, width=20, dim=100, controller="lstm")
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-4)
+    inputs, targets = torch.randint(2, (16, 21, 9)).float(), torch.randint(2, (16, 21, 8)).float()
+
+    def turn() -> int:
+        for _ in range(job.sentences):
+            optimizer.zero_grad()
+            F.binary_cross_entropy_with_logits(net(inputs)[0], targets).backward()
+            optimizer.step()
+        return job.sentences * len(inputs)
 
     return turn
 

@@ -10,7 +10,6 @@ may look nowhere gets zeros. Nothing is kept between calls: what a mechanism rem
 are returned when they are asked for.
 """
 
-from saccade.attention._kernels.native import additive_backend
 from saccade.attention.addressing import Addressing, address, content_weighting, interpolate, sharpen, shift
 from saccade.attention.attention import Attention
 from saccade.attention.functional import attend, attention_path, recall
@@ -51,6 +50,7 @@ from saccade.attention.weightings import (
     moving_baseline,
     sparsemax,
 )
+from saccade.runtime.kernels.additive import additive_backend
 
 __all__ = [
     "SCORES",

@@ -9,13 +9,11 @@ Each takes and gives plain tensors; leading dimensions `...` are whatever there 
 Letters: `N` places of the memory, `M` numbers at each, `K` offsets that a shift chooses from.
 """
 
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 _TINY = 1e-12  # stands for a weight of 0 where its logarithm is taken; 1e-12 of a weight is nothing to any float
 
@@ -60,34 +58,10 @@ def shift(weights: Tensor, offsets: Tensor) -> Tensor:
     Weights `[..., N]`; offsets `[..., K]` is a distribution over the moves from `-(K // 2)` to `(K - 1) // 2`, so that
     three offsets are one back, stay, one on. `K` may be as large as `N` and larger.
     """
-    return _Shift.apply(weights, offsets)
-
-
-class _Shift(torch.autograd.Function):
-    """The gradient of a gather is a scatter, which is slow; that of a move around a ring is the move back."""
-
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor, offsets: Tensor) -> Tensor:
-        came_from, ctx.went_to = _around(weights.shape[-1], offsets.shape[-1], weights.device)
-        moved = weights[..., came_from]  # [..., K, N]
-        ctx.save_for_backward(offsets, moved)
-        return (offsets[..., None, :] @ moved).squeeze(-2)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        offsets, moved = ctx.saved_tensors
-        moved_back = gradient[..., ctx.went_to]  # [..., K, N]
-        return (offsets[..., None, :] @ moved_back).squeeze(-2), (moved @ gradient[..., None]).squeeze(-1)
-
-
-@lru_cache(maxsize=64)
-def _around(places: int, moves: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Where the weight at each place was before each move, and where it is after it: `[K, N]`."""
-    with torch.inference_mode(mode=False):  # they are kept, and a training may want them next
-        offsets = torch.arange(moves, device=device)[:, None] - moves // 2
-        here = torch.arange(places, device=device)
-        return (here - offsets) % places, (here + offsets) % places
+    moves = range(-(offsets.shape[-1] // 2), (offsets.shape[-1] + 1) // 2)
+    # as rolls, not as one gather, whose gradient would be a slow scatter
+    moved = torch.stack([weights.roll(move, dims=-1) for move in moves], dim=-2)  # [..., K, N]
+    return (offsets[..., None, :] @ moved).squeeze(-2)
 
 
 def sharpen(weights: Tensor, power: Tensor) -> Tensor:

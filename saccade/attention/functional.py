@@ -29,6 +29,7 @@ from saccade.attention.masks import causal_mask, join_masks
 from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.scores import RememberingScore, Score
 from saccade.attention.weightings import Choice, Soft, Weighted, Weighting, WindowedSoftmax
+from saccade.runtime.eager import is_eager
 
 Path = Literal["fused", "tiled", "plain", "stepwise"]
 
@@ -107,7 +108,7 @@ def recall(
     queries = score.queries(query)
     if score.is_dot_product:
         expect_one_size(queries, memory.key)
-    if not shape.numel():
+    if 0 in shape:
         return _nothing_to_see(memory.value, shape, state, need_weights=need_weights)
 
     mask = join_masks(mask, memory.mask)
@@ -162,7 +163,8 @@ def attention_path(
         return "plain"
     if score.is_dot_product:
         return "fused"
-    return "tiled" if math.prod(shape) > TILE else "plain"
+    # in tiles only what is computed here and now: whoever compiles or maps wants to see through
+    return "tiled" if is_eager() and math.prod(shape) > TILE else "plain"
 
 
 class _Comparison(nn.Module):

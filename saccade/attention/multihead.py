@@ -9,7 +9,7 @@ from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.positions import Rotary
 from saccade.attention.scores import ScaledDot, Score
 from saccade.attention.weightings import Soft, Weighting
-from saccade.bfloat16 import Linear
+from saccade.runtime.bfloat16 import Linear
 
 
 class MultiHead(nn.Module):

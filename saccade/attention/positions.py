@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_choice, expect_count, expect_items, expect_last_dim
+from saccade.runtime.eager import is_eager, is_plain
 
 Combine = Literal["add", "concatenate"]
 
@@ -32,7 +33,7 @@ def sinusoids(positions: Tensor, dim: int) -> Tensor:
 def _sines_and_cosines(positions: Tensor, dim: int, base: float = 10000.0) -> Tensor:
     """Sine and cosine of `pos / base^(2i/dim)`: `[S]` -> `[S, dim / 2, 2]` in float64."""
     # float64, because at position 100,000 a float32 angle is off by 0.004 already
-    exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim
+    exponents = torch.arange(0, dim, 2, dtype=torch.float64, device="cpu") / dim
     angles = positions.cpu().double()[:, None] / base**exponents  # not every device knows float64
     return torch.stack((angles.sin(), angles.cos()), dim=-1)
 
@@ -40,25 +41,26 @@ def _sines_and_cosines(positions: Tensor, dim: int, base: float = 10000.0) -> Te
 def _positions_of(x: Tensor, start: int) -> Tensor:
     expect_items("x", x)
     expect_count("start", start, least=0)
-    return torch.arange(start, start + x.shape[-2], dtype=torch.float64)
+    return torch.arange(start, start + x.shape[-2], dtype=torch.float64, device="cpu")
 
 
 def _encoding(x: Tensor, start: int, dim: int, base: float = 10000.0) -> Tensor:
     """`_sines_and_cosines` for the items of `x` `[B, S, D]`, in its dtype: `[S, dim / 2, 2]`."""
     positions = _positions_of(x, start)
-    end = start + len(positions)
-    # subclasses of Tensor, as in torch.export, stand for numbers that are not there, and must not come from a table
-    if type(x) is not Tensor or end > _LONGEST_TABLE:
-        return _sines_and_cosines(positions, dim, base).to(x)
+    # whoever compiles or traces must not meet a table that is kept, nor leave one
+    if not is_eager() or not is_plain(x) or start + x.shape[-2] > _LONGEST_TABLE:
+        return _sines_and_cosines(positions, dim, base).to(x.device, x.dtype)
+    end = start + x.shape[-2]
     length = max(64, 1 << (end - 1).bit_length()) if end else 64
-    return _table(length, dim, base, x.dtype, x.device)[start:end]
+    return _table(length, dim, base, x.dtype)[start:end]
 
 
 @functools.lru_cache(maxsize=32)
-def _table(length: int, dim: int, base: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+def _table(length: int, dim: int, base: float, dtype: torch.dtype) -> Tensor:
     """The first positions, kept: who reads token by token would compute one of them at a time."""
     with torch.inference_mode(mode=False):
-        return _sines_and_cosines(torch.arange(length, dtype=torch.float64), dim, base).to(device, dtype)
+        positions = torch.arange(length, dtype=torch.float64, device="cpu")
+        return _sines_and_cosines(positions, dim, base).to(dtype)
 
 
 def _expect_even(dim: int) -> None:

@@ -12,7 +12,7 @@ from saccade.cli.streams import Incoming, Line, progress_of
 from saccade.errors import InputError
 from saccade.files import read_lines
 from saccade.models import OVERLONG, Search, Translation, Translator, load_as
-from saccade.precision import PRECISIONS
+from saccade.runtime.precision import PRECISIONS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from saccade.data import END, PAD, pad
-from saccade.decode._kernels.best import best_tokens
+from saccade.runtime.kernels.best import best_tokens
 
 
 class Hypothesis(NamedTuple):

@@ -15,7 +15,6 @@ from saccade.data import vocabulary_path as path_of_vocabulary
 from saccade.decode import Hypothesis
 from saccade.errors import InputError
 from saccade.files import make_folder
-from saccade.heap import keep_heap
 from saccade.models.caption_net import CaptionNet, make_caption_net
 from saccade.models.caption_settings import CaptionerSettings, PretrainedEye
 from saccade.models.evaluating import evaluating
@@ -24,6 +23,7 @@ from saccade.models.pretrained import load_eye
 from saccade.models.search import Search, expect, find, read_search
 from saccade.models.seeing import features_of, scaled
 from saccade.nets import Eye
+from saccade.runtime.heap import keep_heap
 from saccade.tensors import write_tensors
 
 EYE = "eye.safetensors"

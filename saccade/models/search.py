@@ -11,7 +11,7 @@ import torch
 from saccade.decode import UNTRACED, Hypothesis, Trace, beam_search, greedy_search, length_penalty, sample
 from saccade.errors import InputError
 from saccade.nets import Encoded, Searchable
-from saccade.precision import PRECISIONS, Precision, products_in
+from saccade.runtime.precision import PRECISIONS, Precision, products_in
 
 StateT = TypeVar("StateT")
 

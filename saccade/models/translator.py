@@ -20,7 +20,6 @@ from saccade.data import (
 )
 from saccade.decode import UNTRACED, Hypothesis, Trace
 from saccade.errors import InputError
-from saccade.heap import keep_heap
 from saccade.models.evaluating import evaluating
 from saccade.models.folder import load_model, read_settings, write_model
 from saccade.models.reading import Reading, read_along
@@ -28,7 +27,8 @@ from saccade.models.search import Search, TreeNode, expect, find, read_search
 from saccade.models.settings import TranslatorSettings
 from saccade.models.translation import Translation, join_parts
 from saccade.models.translation_net import TranslationNet, make_net
-from saccade.precision import products_in
+from saccade.runtime.heap import keep_heap
+from saccade.runtime.precision import products_in
 
 Overlong = Literal["split", "truncate", "error"]
 OVERLONG: tuple[Overlong, ...] = get_args(Overlong)

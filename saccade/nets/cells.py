@@ -14,11 +14,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.precision import linear
+from saccade.runtime.eager import is_bare, is_eager, is_plain
+from saccade.runtime.precision import linear, products_are_rounded
 
+KINDS = (nn.RNN, nn.GRU, nn.LSTM)
 State = tuple[Tensor, ...]  # [B, D] each: the hidden state, and an LSTM's cell state after it
 
 
@@ -49,32 +53,72 @@ class Cell:
         return self._advance(inputs, self._recur(state[0]) + self._bias, state)
 
 
-def read_through(rnn: nn.RNNBase, x: Tensor, mask: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """Read `x` `[B, S, in]` where `mask` `[B, S]` is True, in all layers and directions of `rnn`, without dropout.
+def run(rnn: nn.RNNBase, x: Tensor, first: State) -> tuple[Tensor, State]:
+    """`x` `[B, S, in]` through `rnn` from the states `first`, `[L, B, D]` each: states `[B, S, D]`, and the last ones.
 
-    Gives the states of the top layer `[B, S, directions D]`, and what it ends with in each direction, side by side,
-    `[B, directions D]` each. torch does the same in one call, but knows no products other than its own.
+    Calling `rnn` is all there is to it, but torch's fused loops cannot be mapped, exported or differentiated forward:
+    who does that gets one step after the other.
     """
-    finals: list[State] = []
+    if is_eager() or not is_bare(rnn, *KINDS):
+        states, last = rnn(x, first if rnn.mode == "LSTM" else first[0])
+        return states, last if rnn.mode == "LSTM" else (last,)
+    lasts: list[State] = []
     for layer in range(rnn.num_layers):
-        ways = [_read_one_way(rnn, layer, x, mask, backward=way == 1) for way in range(2 if rnn.bidirectional else 1)]
+        x = _between_layers(rnn, layer, x)
+        x, last = _read_one_way(rnn, layer, x, None, tuple(part[layer] for part in first), backward=False)
+        lasts.append(last)
+    return x, tuple(torch.stack(parts) for parts in zip(*lasts, strict=True))
+
+
+def read_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, State]:
+    """Read `x` `[B, S, in]` up to the lengths `[B]`, which are those of `mask` `[B, S]`. Padding is never read.
+
+    Gives the states of the top layer `[B, S, directions D]`, zeros at padding, and what it ends with in each direction,
+    side by side, `[B, directions D]` each.
+    """
+    if is_bare(rnn, *KINDS) and (products_are_rounded() or not (is_eager() and is_plain(x))):
+        return read_through(rnn, x, mask)
+    packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    output, final = rnn(packed)
+    states, _ = pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])
+    directions = 2 if rnn.bidirectional else 1
+    parts = final if isinstance(final, tuple) else (final,)  # [L * directions, B, D / directions] each
+    return states, tuple(part[-directions:].transpose(0, 1).flatten(1) for part in parts)
+
+
+def read_through(rnn: nn.RNNBase, x: Tensor, mask: Tensor) -> tuple[Tensor, State]:
+    """`read_padded` one step after the other, by products of saccade's own and operations that can be seen through."""
+    finals: list[State] = []
+    nothing = x.new_zeros(len(x), rnn.hidden_size)
+    first: State = (nothing,) * (2 if rnn.mode == "LSTM" else 1)
+    for layer in range(rnn.num_layers):
+        x = _between_layers(rnn, layer, x)
+        ways = [
+            _read_one_way(rnn, layer, x, mask, first, backward=way == 1) for way in range(2 if rnn.bidirectional else 1)
+        ]
         x = torch.cat([states for states, _ in ways], dim=-1)
         finals = [final for _, final in ways]
     return x * mask[..., None], tuple(torch.cat(parts, dim=-1) for parts in zip(*finals, strict=True))
 
 
-def _read_one_way(rnn: nn.RNNBase, layer: int, x: Tensor, mask: Tensor, *, backward: bool) -> tuple[Tensor, State]:
+def _between_layers(rnn: nn.RNNBase, layer: int, x: Tensor) -> Tensor:
+    return F.dropout(x, rnn.dropout, training=rnn.training) if layer else x
+
+
+def _read_one_way(
+    rnn: nn.RNNBase, layer: int, x: Tensor, mask: Tensor | None, state: State, *, backward: bool
+) -> tuple[Tensor, State]:
     """One layer in one direction: `[B, S, D]`, and its last state. Padding leaves a state as it is."""
     weights = cell_weights(rnn, layer, backward=backward)
     cell = Cell(rnn, layer, backward=backward)
-    nothing = x.new_zeros(len(x), rnn.hidden_size)
-    state: State = (nothing,) * (2 if rnn.mode == "LSTM" else 1)
     inputs = linear(x, weights.weight_ih, weights.bias_ih).unbind(1)
-    real = mask[..., None].unbind(1)
-    states = [nothing] * len(inputs)
+    real = [None] * len(inputs) if mask is None else mask[..., None].unbind(1)
+    states = list(inputs)
     for place in range(len(inputs) - 1, -1, -1) if backward else range(len(inputs)):
-        after = cell(inputs[place], state)
-        state = tuple(torch.where(real[place], new, old) for new, old in zip(after, state, strict=True))
+        after, here = cell(inputs[place], state), real[place]
+        if here is not None:
+            after = tuple(torch.where(here, new, old) for new, old in zip(after, state, strict=True))
+        state = after
         states[place] = state[0]
     return torch.stack(states, dim=1), state
 

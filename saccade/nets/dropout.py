@@ -1,8 +1,11 @@
 """Dropout as a layer."""
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.nets._kernels.dropout import dropout
+from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.kernels.dropout import drop
 
 
 class Dropout(nn.Module):
@@ -13,9 +16,18 @@ class Dropout(nn.Module):
 
     def __init__(self, probability: float) -> None:
         super().__init__()
+        if not 0 <= probability <= 1:
+            raise ValueError(f"probability: found {probability}, wanted 0 to 1")
         self.probability = probability
 
+    def extra_repr(self) -> str:
+        return str(self.probability)
+
     def forward(self, x: Tensor, *, onto: Tensor | None = None) -> Tensor:
-        if self.training and self.probability:
-            return dropout(x, self.probability, onto=onto)
-        return x if onto is None else onto + x
+        if not self.training or not self.probability:
+            return x if onto is None else onto + x
+        if not (is_eager() and is_plain(x) and (onto is None or (is_plain(onto) and onto.dtype == x.dtype))):
+            dropped = F.dropout(x, self.probability)
+            return dropped if onto is None else onto + dropped
+        seeds = torch.randint(0, 1 << 32, (2,), device="cpu").tolist()
+        return drop(x, onto, self.probability, *seeds)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from saccade.native import call, library_for
 from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
+from saccade.runtime.native import call, library_for
 
 # Up to so many tokens, padding among them. With more, torch's matrix products make up for the many calls.
 FEW_TOKENS = 48
@@ -39,12 +39,14 @@ class EncoderStack(NamedTuple):
     heads: int
     scale: float  # of the dot products
     addresses: Tensor  # [L, 12], where the tensors of the layers lie
+    eps: Tensor  # [L, 2], of their norms
 
 
 def gather_encoder(layers: tuple[EncoderWeights, ...], *, pre_norm: bool, heads: int, scale: float) -> EncoderStack:
     """The weights of a stack. They must not change, nor move, while they are used."""
     places = [[tensor.data_ptr() for part in layer for tensor in part[:2]] for layer in layers]
-    return EncoderStack(layers, pre_norm, heads, scale, torch.tensor(places))
+    eps = torch.tensor([[layer.own_norm.eps, layer.last_norm.eps] for layer in layers], dtype=torch.float64)
+    return EncoderStack(layers, pre_norm, heads, scale, torch.tensor(places), eps)
 
 
 def encode_few(x: Tensor, mask: Tensor, gather: Callable[[], EncoderStack]) -> Tensor | None:
@@ -53,19 +55,20 @@ def encode_few(x: Tensor, mask: Tensor, gather: Callable[[], EncoderStack]) -> T
     None where there is no loop for it, or where there are so many tokens that torch's operations are faster.
     """
     sentences, items, dim = x.shape
-    library = library_for(x, SOURCE) if x.dtype == torch.float32 and sentences * items <= FEW_TOKENS else None
+    library = library_for(SOURCE, x) if x.dtype == torch.float32 and sentences * items <= FEW_TOKENS else None
     if library is None:
         return None
     # Anew for each call: a fused optimizer changes weights without a trace, so copies of them cannot be kept safely.
     stack = gather()
+    if stack.layers[0].own.weight.dtype != x.dtype:
+        return None
     inner = len(stack.layers[0].inner.weight)
     x = x.clone(memory_format=torch.contiguous_format)
     room = x.new_empty(sentences * items * (3 * dim + max(inner, 3 * dim) + items))
     hidden = None if bool(mask.all()) else x.new_zeros(mask.shape).masked_fill_(~mask, -torch.inf)
     call(
         library.transformer_encode,
-        (x, stack.addresses, hidden, room),
+        (x, stack.addresses, stack.eps, hidden, room),
         *(sentences, items, dim, stack.heads, inner, len(stack.layers), int(stack.pre_norm), stack.scale),
-        stack.layers[0].own_norm.eps,
     )
     return x

@@ -6,9 +6,11 @@ Letters: `B` batch, `H` height, `W` width, `T` columns, `C` channels, `D` dim.
 import torch
 from torch import Tensor, nn
 
+from saccade.nets.cells import KINDS, read_through
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
 from saccade.nets.small_cnn import PlainBlock
+from saccade.runtime.eager import is_bare, is_eager
 
 NARROWING = 4  # pixels of width for a column
 
@@ -26,6 +28,11 @@ class LineEncoder(nn.Module):
     def forward(self, strips: Tensor) -> Encoded:
         maps = self.blocks(strips)  # [B, C, H / 4, T]
         columns = torch.relu(self.column(maps.permute(0, 3, 1, 2).flatten(2)))  # [B, T, D]
-        states, final = self.rnn(self.dropout(columns))
-        mask = torch.ones(len(states), 1, states.shape[1], dtype=torch.bool, device=states.device)
-        return Encoded(self.dropout(states), mask, (final.transpose(0, 1).flatten(1),))
+        columns = self.dropout(columns)
+        mask = torch.ones(len(columns), 1, columns.shape[1], dtype=torch.bool, device=columns.device)
+        if is_eager() or not is_bare(self.rnn, *KINDS):
+            states, last = self.rnn(columns)
+            final = last.transpose(0, 1).flatten(1)
+        else:
+            states, (final,) = read_through(self.rnn, columns, mask[:, 0])
+        return Encoded(self.dropout(states), mask, (final,))

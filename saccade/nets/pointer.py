@@ -18,10 +18,10 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.attention import Memory, RememberingScore, Score, Sinusoidal, padding_mask, remember
 from saccade.data import END
+from saccade.nets.cells import read_padded, run
 from saccade.nets.decoder import Encoded, Searchable, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.transformer import EncoderLayer, LayerShape
@@ -41,10 +41,8 @@ class SequenceEncoder(nn.Module):
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Encoded:
         embedded = self.dropout(torch.tanh(self.embed(inputs)))
-        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        output, (hidden, _) = self.rnn(packed)
-        states, _ = pad_packed_sequence(output, batch_first=True, total_length=inputs.shape[1])
-        summary = hidden[-2:].transpose(0, 1).flatten(1)  # [B, D]
+        mask = padding_mask(lengths, size=inputs.shape[1])[:, 0]
+        states, (summary, _) = read_padded(self.rnn, embedded, lengths, mask)
         return _with_end(self.end, self.dropout(states), lengths, summary)
 
 
@@ -85,7 +83,7 @@ def _with_end(end: Tensor, states: Tensor, lengths: Tensor, summary: Tensor) -> 
 class PointerState(NamedTuple):
     """What the decoder goes on with."""
 
-    hidden: tuple[Tensor, Tensor]  # [1, B, D] each
+    hidden: tuple[Tensor, ...]  # [1, B, D], of the state and of the cell
     memory: Memory  # the places: prepared keys, and what is read of one that was pointed at
     free: Tensor  # [B, S], the places that may be pointed at
     past: Tensor | None  # [B, S], where a score looks back
@@ -117,16 +115,16 @@ class PointerDecoder(Searchable[PointerState]):
     def step(
         self, tokens: Tensor, state: PointerState, *, need_weights: bool = False, best: int | None = None
     ) -> Step[PointerState]:
-        states, hidden = self.rnn(self._read(tokens[:, None], state.memory), state.hidden)
+        states, hidden = run(self.rnn, self._read(tokens[:, None], state.memory), state.hidden)
         free = state.free & self._still_free(tokens[:, None], state.free.shape[1])[:, 0] if self.once else state.free
         scores, past = self._point(states, state.memory, free[:, None], state.past)  # [B, 1, S]
         weights = scores.softmax(-1)[:, None] if need_weights else None
         return Step(_by_token(scores)[:, 0], PointerState(hidden, state.memory, free, past), weights)
 
     def reorder(self, state: PointerState, index: Tensor) -> PointerState:
-        hidden, cell = (part.index_select(1, index) for part in state.hidden)
+        hidden = tuple(part.index_select(1, index) for part in state.hidden)
         past = None if state.past is None else state.past.index_select(0, index)
-        return PointerState((hidden, cell), state.memory.select(index), state.free.index_select(0, index), past)
+        return PointerState(hidden, state.memory.select(index), state.free.index_select(0, index), past)
 
     def forward(self, encoded: Encoded, previous: Tensor) -> Tensor:
         """The scores `[B, T, S]` of all places after each of the tokens `previous` `[B, T]`.
@@ -134,7 +132,7 @@ class PointerDecoder(Searchable[PointerState]):
         Minus infinity for those that may not be pointed at.
         """
         state = self.start(encoded)
-        states, _ = self.rnn(self._read(previous, state.memory), state.hidden)
+        states, _ = run(self.rnn, self._read(previous, state.memory), state.hidden)
         free = state.free[:, None]  # [B, 1, S]
         if self.once:
             free = free & self._still_free(previous, free.shape[-1])  # [B, T, S]

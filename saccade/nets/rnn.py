@@ -7,16 +7,16 @@ from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.attention import Attended, Choice, Memory, State, padding_mask
 from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.nets._kernels.project import project
-from saccade.nets.cells import Cell, cell_weights, read_through
+from saccade.nets.cells import KINDS, Cell, cell_weights, read_padded, run
 from saccade.nets.context import Context
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
-from saccade.precision import linear, products_are_rounded
+from saccade.runtime.eager import is_bare
+from saccade.runtime.precision import linear, through
 
 CellKind = Literal["elman", "gru", "lstm"]
 Order = Literal["bahdanau", "luong"]
@@ -51,16 +51,8 @@ class RnnEncoder(nn.Module):
     def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         embedded = self.dropout(self.embedding(source))  # [B, S, E]
         mask = padding_mask(lengths, size=source.shape[1])
-        if products_are_rounded():
-            states, final = read_through(self.rnn, embedded, mask[:, 0])
-            return Encoded(states, mask, final)
-        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        output, final = self.rnn(packed)
-        states, _ = pad_packed_sequence(output, batch_first=True, total_length=source.shape[1])  # [B, S, D]
-        directions = 2 if self.rnn.bidirectional else 1
-        parts = final if isinstance(final, tuple) else (final,)  # [L * directions, B, D / directions] each
-        tops = tuple(part[-directions:].transpose(0, 1).flatten(1) for part in parts)  # [B, D] each
-        return Encoded(self.dropout(states), mask, tops)
+        states, final = read_padded(self.rnn, embedded, lengths, mask[:, 0])
+        return Encoded(self.dropout(states), mask, final)
 
 
 class RnnState(NamedTuple):
@@ -166,14 +158,13 @@ class RnnDecoder(Decoder[RnnState]):
         self, embedded: Tensor, state: RnnState, *, need_weights: bool
     ) -> tuple[Tensor, Tensor | None, Choice | None]:
         """Features `[B, T, D]` of the embedded target `[B, T, E]`, weights `[B, T, S]`, and draws."""
-        first = state.hidden if isinstance(self.rnn, nn.LSTM) else state.hidden[0]
         if self.order == "bahdanau":  # with a context that does not depend on who asks
             query = state.hidden[0][-1][:, None].expand(-1, embedded.shape[1], -1)  # [B, T, D]
             attended = self._attend(query, state, need_weights=need_weights)
-            states, _ = self.rnn(torch.cat([embedded, attended.context], dim=-1), first)
+            states, _ = run(self.rnn, torch.cat([embedded, attended.context], dim=-1), state.hidden)
             features = self._read_out([states, attended.context, embedded])
         else:
-            states, _ = self.rnn(embedded, first)
+            states, _ = run(self.rnn, embedded, state.hidden)
             attended = self._attend(states, state, need_weights=need_weights)
             features = self._read_out([states, attended.context])
         return features, attended.weights, attended.choice
@@ -221,8 +212,7 @@ class RnnDecoder(Decoder[RnnState]):
 
     def _read_out(self, read: list[Tensor]) -> Tensor:
         """Features `[..., D]` of what a step knows: `[..., size]` each."""
-        read_out = linear(torch.cat(read, dim=-1), self.readout.weight, self.readout.bias)
-        return self.dropout(torch.tanh(read_out))
+        return self.dropout(torch.tanh(through(self.readout, torch.cat(read, dim=-1))))
 
     def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> Attended:
         if state.copies == 1:
@@ -251,6 +241,9 @@ class _Walk:
     """
 
     def __init__(self, rnn: nn.RNNBase, between_layers: Dropout, *, given: int) -> None:
+        self._called = None if is_bare(rnn, *KINDS) else rnn
+        if self._called is not None:
+            return
         lowest, *upper = (cell_weights(rnn, layer) for layer in range(rnn.num_layers))
         self._given = lowest.weight_ih[:, :given], lowest.bias_ih
         self._rest = DeferredLinear(lowest.weight_ih[:, given:])
@@ -260,12 +253,15 @@ class _Walk:
 
     def prepare(self, given: Tensor) -> Tensor:
         """`[..., given]` -> `[..., G D]`."""
-        return linear(given, *self._given)
+        return given if self._called is not None else linear(given, *self._given)
 
     def step(
         self, prepared: Tensor, rest: list[Tensor], hidden: tuple[Tensor, ...]
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The top layer's state `[B, D]` after the step, and the states of all layers, `[L, B, D]` each."""
+        if self._called is not None:  # it does more than its weights say: hooks, or another class
+            states, hidden = run(self._called, torch.cat([prepared, *rest], dim=-1)[:, None], hidden)
+            return states[:, 0], hidden
         inputs = prepared + self._rest(torch.cat(rest, dim=-1)) if rest else prepared
         before = list(zip(*(part.unbind() for part in hidden), strict=True))
         after = [self._cells[0](inputs, before[0])]

@@ -19,21 +19,21 @@ from saccade.attention import (
     make_score,
     padding_mask,
 )
-from saccade.bfloat16 import Linear
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
-from saccade.nets.few_tokens import EncoderStack, EncoderWeights, encode_few, gather_encoder
+from saccade.nets.few_tokens import FEW_TOKENS, EncoderStack, EncoderWeights, encode_few, gather_encoder
 from saccade.nets.transformer_steps import (
     LayerWeights,
     StepState,
-    can_step,
     gather,
     norm_of,
+    scale_for_steps,
     stack,
     start_steps,
     step_through,
 )
+from saccade.runtime.bfloat16 import Linear
 
 Norm = Literal["pre", "post"]
 Positions = Literal["sinusoidal", "learned", "rotary", "none"]
@@ -52,11 +52,6 @@ class LayerShape(NamedTuple):
     dropout: float
     attention_dropout: float
     feed_forward_dropout: float = 0.0  # after the bend, where the paper has none
-
-    @property
-    def score_scale(self) -> float:
-        """What the dot products of a head are multiplied by."""
-        return 1.0 if self.score == "dot" else (self.dim // self.heads) ** -0.5
 
     def attention(self, *, rotary: bool) -> MultiHead:
         size = self.dim // self.heads
@@ -166,25 +161,30 @@ class TransformerEncoder(nn.Module):
         mask = padding_mask(lengths, size=source.shape[1])
         x = self.tokens(source)
         weights: list[Tensor] = []
-        if not need_weights and self._goes_the_short_way():
-            short = encode_few(x, mask, self._stack)
-            if short is not None:
-                return Encoded(self.norm(short), mask)
+        if not need_weights and not self.training:
+            encoded = self._encode_few(x, mask)
+            if encoded is not None:
+                return Encoded(self.norm(encoded), mask)
         for layer in self.layers:
             x, seen = layer(x, mask, need_weights=need_weights)
             if seen is not None:
                 weights.append(seen)  # [B, H, S, S]
         return Encoded(self.norm(x), mask, weights=_stacked(weights))
 
-    def _goes_the_short_way(self) -> bool:
-        if self.training or torch.is_grad_enabled() or self.shape.activation != "relu":
-            return False
-        return all(can_step(layer.attention) for layer in self._layers())
+    def _encode_few(self, x: Tensor, mask: Tensor) -> Tensor | None:
+        """All layers by one native loop, for a few tokens; None where that is not for these layers, or not faster."""
+        if torch.is_grad_enabled() or x[..., 0].numel() > FEW_TOKENS:
+            return None
+        layers = self._layers()
+        scale = scale_for_steps(layers, EncoderLayer, FeedForward, Residual)
+        if scale is None or not all(isinstance(layer.feed_forward.bend, nn.ReLU) for layer in layers):
+            return None
 
-    def _stack(self) -> EncoderStack:
-        weights = tuple(layer.weights() for layer in self._layers())
-        pre_norm = self.shape.norm == "pre"
-        return gather_encoder(weights, pre_norm=pre_norm, heads=self.shape.heads, scale=self.shape.score_scale)
+        def gather() -> EncoderStack:
+            weights = tuple(layer.weights() for layer in layers)
+            return gather_encoder(weights, pre_norm=self.shape.norm == "pre", heads=self.shape.heads, scale=scale)
+
+        return encode_few(x, mask, gather)
 
     def _layers(self) -> list[EncoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, EncoderLayer)]
@@ -225,7 +225,7 @@ class DecoderLayer(nn.Module):
         return x, memory, own, attended
 
     def weights(self) -> LayerWeights:
-        """What the short way needs of this layer."""
+        """What the steps need of this layer."""
         own, cross = self.attention, self.cross_attention
         return LayerWeights(
             norm_of(self.around_attention.norm),
@@ -252,7 +252,7 @@ class TransformerState(NamedTuple):
 class TransformerDecoder(Decoder[TransformerState | StepState]):
     """The decoder stack, for a whole target or token by token with a cache.
 
-    Without a gradient and with the usual scores, steps go the short way of `saccade.nets.transformer_steps`.
+    Without a gradient and with the usual scores, steps are those of `saccade.nets.transformer_steps`.
     """
 
     def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, longest: int) -> None:
@@ -265,8 +265,9 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         nn.init.normal_(self.output.weight, std=shape.dim**-0.5)
 
     def start(self, encoded: Encoded, *, copies: int = 1) -> TransformerState | StepState:
-        if self._goes_the_short_way():
-            return self._start_steps(encoded, copies)
+        steps = self._start_steps(encoded, copies)
+        if steps is not None:
+            return steps
         state = self._start(encoded)
         return state if copies == 1 else self.reorder(state, spread(len(encoded.states), copies, encoded.states.device))
 
@@ -319,18 +320,18 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         state = TransformerState(state.source, tuple(memories), state.length + tokens.shape[1])
         return self.norm(x), state, _stacked(weights), _stacked(own_weights)
 
-    def _goes_the_short_way(self) -> bool:
-        attentions = (attention for layer in self._layers() for attention in (layer.attention, layer.cross_attention))
-        return not self.training and not torch.is_grad_enabled() and all(map(can_step, attentions))
-
-    def _start_steps(self, encoded: Encoded, copies: int) -> StepState:
+    def _start_steps(self, encoded: Encoded, copies: int) -> StepState | None:
+        """The state for steps of `saccade.nets.transformer_steps`; None where they do not compute these layers."""
         layers, pre_norm = self._layers(), self.shape.norm == "pre"
+        scale = None if self.training else scale_for_steps(layers, DecoderLayer, FeedForward, Residual)
+        if scale is None:
+            return None
         keys_and_values = (
             projection
             for layer in layers
             for projection in (layer.cross_attention.key_projection, layer.cross_attention.value_projection)
         )
-        weights = gather(tuple(layer.weights() for layer in layers), pre_norm=pre_norm, scale=self.shape.score_scale)
+        weights = gather(tuple(layer.weights() for layer in layers), pre_norm=pre_norm, scale=scale)
         return start_steps(weights, stack(*keys_and_values), encoded, heads=self.shape.heads, copies=copies)
 
     def _layers(self) -> list[DecoderLayer]:

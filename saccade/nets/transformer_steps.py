@@ -17,8 +17,7 @@ Letters: `N` sentences, `K` sequences of each, `S` source items, `C` places of t
 """
 
 import ctypes
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -26,11 +25,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import Dot, MultiHead, ScaledDot, Soft
-from saccade.native import call, library_for
 from saccade.nets.decoder import Encoded
+from saccade.nets.dropout import Dropout
+from saccade.runtime.bfloat16 import Linear
+from saccade.runtime.eager import is_bare, is_eager, is_plain
+from saccade.runtime.native import KERNELS, call, library_for
 
 _FIRST_PLACES = 16  # of a sequence, in the cache
-SOURCE = Path(__file__).with_name("_kernels") / "transformer_step.c"
+SOURCE = KERNELS / "transformer_step.c"
+
+# What the parts of a layer may be, for their weights to tell all that they do.
+_PARTS = (MultiHead, Linear, nn.LayerNorm, Dropout, nn.ReLU, nn.GELU, Dot, ScaledDot, Soft)
 
 # Up to so many rows go through all layers in one call. With more, torch's matrix products make up for the many calls.
 FEW_ROWS = 64
@@ -76,18 +81,47 @@ class LayerWeights(NamedTuple):
 def stack(*linears: nn.Linear) -> Matrix:
     """Linear maps of one input as one map: their outputs side by side."""
     if len(linears) == 1:
-        return Matrix(linears[0].weight, linears[0].bias)
+        return Matrix(linears[0].weight.contiguous(), linears[0].bias.contiguous())
     return Matrix(torch.cat([one.weight for one in linears]), torch.cat([one.bias for one in linears]))
 
 
 def norm_of(layer: nn.LayerNorm) -> Norm:
-    return Norm(layer.weight, layer.bias, layer.normalized_shape, layer.eps)
+    return Norm(layer.weight.contiguous(), layer.bias.contiguous(), layer.normalized_shape, layer.eps)
 
 
-def can_step(attention: MultiHead) -> bool:
-    """Whether this is attention that these steps compute."""
-    plain = isinstance(attention.score, (Dot, ScaledDot)) and isinstance(attention.weighting, Soft)
-    return plain and attention.rotary is None and attention.query_projection.bias is not None
+def scale_for_steps(layers: Iterable[nn.Module], *frames: type[nn.Module]) -> float | None:
+    """What all dot products of these layers are multiplied by, if they do nothing but what these steps compute.
+
+    frames    the classes of the layers and of what holds their parts together
+
+    None if one of them has another score or weighting, or no bias; if its call does more than its weights say (hooks,
+    parametrizations, adapters); if weights are of several dtypes or elsewhere; or if this is no time for it.
+    """
+    if torch.is_grad_enabled() or not is_eager():
+        return None
+    parts = [part for layer in layers for part in layer.modules()]
+    attentions = [part for part in parts if isinstance(part, MultiHead)]
+    if not all(is_bare(part, *_PARTS, *frames) for part in parts) or not all(map(_can_step, attentions)):
+        return None
+    weights = [weight for part in parts for weight in part._parameters.values() if weight is not None]  # noqa: SLF001 - faster
+    if len({weight.dtype for weight in weights}) != 1 or not all(map(is_plain, weights)):
+        return None
+    scales = {_scale(attention) for attention in attentions}
+    return scales.pop() if len(scales) == 1 else None
+
+
+def _scale(attention: MultiHead) -> float:
+    size = attention.query_projection.out_features // attention.heads
+    return size**-0.5 if isinstance(attention.score, ScaledDot) else 1.0
+
+
+def _can_step(attention: MultiHead) -> bool:
+    return (
+        isinstance(attention.score, (Dot, ScaledDot))
+        and isinstance(attention.weighting, Soft)
+        and attention.rotary is None
+        and attention.query_projection.bias is not None
+    )
 
 
 class StackWeights(NamedTuple):
@@ -97,6 +131,7 @@ class StackWeights(NamedTuple):
     pre_norm: bool
     scale: float  # of the dot products
     addresses: Tensor | None  # [L, 18], where the tensors of the layers lie, for the native loop if there is one
+    eps: Tensor  # [L, 3], of their norms
 
 
 class StepState(NamedTuple):
@@ -107,6 +142,7 @@ class StepState(NamedTuple):
     source_mask: Tensor | None  # [N, 1, 1, S], 0 or minus infinity; None if nothing is padding
     cache: Tensor  # [L, 2, N, H, C, d], keys and values of all that was written
     own_mask: Tensor | None  # [N, 1, K, C], 0 for what this sequence wrote, else minus infinity; None if K is 1
+    only_mine: Tensor | None  # [K, K], 0 where a sequence meets itself, else minus infinity; None if K is 1
     copies: int  # K
     length: int  # of the target so far
 
@@ -135,9 +171,11 @@ def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) ->
             [
                 [tensor.data_ptr() for part in layer if isinstance(part, (Norm, Matrix)) for tensor in part[:2]]
                 for layer in layers
-            ]
+            ],
+            device="cpu",
         )
-    return StackWeights(layers, pre_norm, scale, addresses)
+    eps = [[part.eps for part in layer if isinstance(part, Norm)] for layer in layers]
+    return StackWeights(layers, pre_norm, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"))
 
 
 def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads: int, copies: int) -> StepState:
@@ -150,12 +188,17 @@ def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads
         nothing = encoded.states.new_zeros(encoded.mask.shape)
         source_mask = nothing.masked_fill_(~encoded.mask, -torch.inf)[:, None]
     places = _FIRST_PLACES * copies
+    own_mask = only_mine = None
+    if copies > 1:
+        own_mask = encoded.states.new_full((sentences, 1, copies, places), -torch.inf)
+        only_mine = encoded.states.new_full((copies, copies), -torch.inf).fill_diagonal_(0)
     return StepState(
         weights,
         projected.permute(2, 3, 0, 4, 1, 5).contiguous(),
         source_mask,
         encoded.states.new_empty(layers, 2, sentences, heads, places, dim // heads),
-        encoded.states.new_full((sentences, 1, copies, places), -torch.inf) if copies > 1 else None,
+        own_mask,
+        only_mine,
         copies,
         0,
     )
@@ -167,10 +210,12 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
     Gives features `[N * K, D]`, the state after it, and the weights `[N * K, L, H, S]` if they are wanted.
     """
     state = _with_room(state)
-    if state.own_mask is not None:  # what is written now can be seen by whoever writes it
+    if (
+        state.own_mask is not None and state.only_mine is not None
+    ):  # what is written now can be seen by whoever writes it
         here = slice(state.length * state.copies, (state.length + 1) * state.copies)
-        state.own_mask[..., here] = _only_mine(state.copies, x.device).to(x.dtype)
-    native = None if need_weights else NativeLoops.for_tensor(x)
+        state.own_mask[..., here] = state.only_mine
+    native = None if need_weights or state.weights.addresses is None else NativeLoops.for_tensor(x)
     loops = TorchLoops(keeps_weights=need_weights) if native is None else native
     if native is not None and len(x) <= FEW_ROWS and isinstance(state.weights.layers[0].bend, nn.ReLU):
         x = native.through_layers(x, state)
@@ -179,13 +224,6 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
             x = _through_layer(x, number, state, loops)
     weights = torch.stack(loops.weights, dim=1) if loops.weights else None
     return x, state._replace(length=state.length + 1), weights
-
-
-@lru_cache(maxsize=64)
-def _only_mine(copies: int, device: torch.device) -> Tensor:
-    """`[K, K]`: 0 where a sequence meets itself, else minus infinity."""
-    with torch.inference_mode(mode=False):  # it is kept
-        return torch.full((copies, copies), -torch.inf, device=device).fill_diagonal_(0)
 
 
 def _through_layer(x: Tensor, number: int, state: StepState, loops: "TorchLoops | NativeLoops") -> Tensor:
@@ -250,7 +288,7 @@ class NativeLoops:
 
     @classmethod
     def for_tensor(cls, x: Tensor) -> "NativeLoops | None":
-        library = library_for(x, SOURCE) if x.dtype == torch.float32 else None
+        library = library_for(SOURCE, x) if x.dtype == torch.float32 else None
         return None if library is None else cls(library)
 
     def through_layers(self, x: Tensor, state: StepState) -> Tensor:
@@ -261,10 +299,12 @@ class NativeLoops:
         room = x.new_empty(len(x) * (dim + max(inner, 3 * dim) + max(items, places)))
         call(
             self._library.transformer_step,
-            (x, state.weights.addresses, state.source, state.source_mask, state.cache, state.own_mask, room),
+            (
+                *(x, state.weights.addresses, state.weights.eps),
+                *(state.source, state.source_mask, state.cache, state.own_mask, room),
+            ),
             *(sentences, state.copies, items, places, (state.length + 1) * state.copies),
             *(dim, heads, inner, layers, int(state.weights.pre_norm), state.weights.scale),
-            state.weights.layers[0].own_norm.eps,
         )
         return x
 

@@ -17,11 +17,11 @@ from typing import Any, Generic, NoReturn, TypeVar
 import torch
 from torch import nn
 
-from saccade.bfloat16 import learning_in, slow_without_bfloat16
 from saccade.errors import InputError, Stopped
 from saccade.files import make_folder, remove_leftovers
-from saccade.heap import keep_heap
 from saccade.models.folder import MODEL, fill, read_into, tensors_of
+from saccade.runtime.bfloat16 import learning_in, slow_without_bfloat16
+from saccade.runtime.heap import keep_heap
 from saccade.tensors import read_tensors, write_tensors
 from saccade.train.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
 from saccade.train.journal import Board, Journal

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from saccade.bfloat16 import LearningPrecision
+from saccade.runtime.bfloat16 import LearningPrecision
 from saccade.settings import Settings
 
 Count = Annotated[int, Field(ge=1)]

@@ -16,7 +16,7 @@ from saccade.attention import (
     causal_mask,
     padding_mask,
 )
-from saccade.bfloat16 import Linear
+from saccade.runtime.bfloat16 import Linear
 from tests.attention.helpers import score_named, weighting_named
 
 DIM, HEADS = 12, 3

@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from saccade.attention import Additive, Attention, additive_backend, attend
 from saccade.attention._kernels.additive import additive_scores, exponential
-from saccade.native import load_library
+from saccade.runtime.native import load_library
 from tests.attention.helpers import score_named, tensors
 
 

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from saccade.decode._kernels import best
-from saccade.decode._kernels.best import best_tokens
-from saccade.native import library_for
-from tests.native import loops
+from saccade.runtime.kernels import best
+from saccade.runtime.kernels.best import best_tokens
+from saccade.runtime.native import library_for
+from tests.runtime.native import loops
 
 __all__ = ["loops"]
 
@@ -32,7 +32,7 @@ def test_they_are_those_of_torch(rows: int, size: int, by_token: bool) -> None: 
 @pytest.mark.parametrize("by_token", [False, True])
 def test_of_equals_the_first_comes_first(by_token: bool) -> None:  # noqa: FBT001
     logits = torch.zeros(20, 100)
-    if library_for(logits, best.SOURCE) is None:
+    if library_for(best.SOURCE, logits) is None:
         pytest.skip("no C loops here, and torch's topk takes equals in any order")
     logits[:, 50] = 1.0
     given = logits.t().contiguous().t() if by_token else logits

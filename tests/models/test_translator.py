@@ -12,11 +12,11 @@ import pytest
 import torch
 
 import saccade
-from saccade import screened
 from saccade.data import Dates, Vocabularies, VocabularySettings, learn_vocabularies, merge_to_words
 from saccade.errors import InputError
-from saccade.integers import library_of_integers
 from saccade.models import RnnSettings, TransformerSettings, Translation, Translator, TranslatorSettings
+from saccade.runtime import shortlist as screened
+from saccade.runtime.quantized import library_of_integers
 
 PAIRS = [Dates(1).pair(index) for index in range(300)]
 SOURCES = [pair.source for pair in PAIRS[:64]]

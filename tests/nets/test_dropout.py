@@ -5,7 +5,7 @@ import torch
 from torch.autograd import gradcheck
 
 from saccade.nets import Dropout
-from saccade.nets._kernels.dropout import Seeds, drop, dropout, plain_drop
+from saccade.runtime.kernels.dropout import drop, torch_drop
 
 SHAPES = [(0,), (1,), (7, 5), (3, 4, 129), (40_001,)]  # the last is shared between threads, unevenly
 
@@ -16,21 +16,20 @@ SHAPES = [(0,), (1,), (7, 5), (3, 4, 129), (40_001,)]  # the last is shared betw
 def test_the_loop_computes_the_formula(dtype: torch.dtype, shape: tuple[int, ...], with_onto: bool) -> None:  # noqa: FBT001
     x = torch.randn(shape, dtype=dtype)
     onto = torch.randn(shape, dtype=dtype) if with_onto else None
-    for seeds in (Seeds(0, 0), Seeds(2**32 - 1, 2**32 - 1), Seeds(123_456_789, 3_987_654_321)):
-        torch.testing.assert_close(drop(x, onto, 0.3, seeds), plain_drop(x, onto, 0.3, seeds), rtol=1e-6, atol=1e-7)
-        assert (drop(x, None, 0.3, seeds) == 0).equal(plain_drop(x, None, 0.3, seeds) == 0)
+    for seeds in ((0, 0), (2**32 - 1, 2**32 - 1), (123_456_789, 3_987_654_321)):
+        torch.testing.assert_close(drop(x, onto, 0.3, *seeds), torch_drop(x, onto, 0.3, *seeds), rtol=1e-6, atol=1e-7)
+        assert (drop(x, None, 0.3, *seeds) == 0).equal(torch_drop(x, None, 0.3, *seeds) == 0)
 
 
 def test_what_is_not_contiguous_is_read_in_its_order() -> None:
     x, onto = torch.randn(6, 9).t(), torch.randn(9, 1)
-    seeds = Seeds(5, 6)
-    torch.testing.assert_close(drop(x, onto, 0.5, seeds), plain_drop(x, onto, 0.5, seeds))
+    torch.testing.assert_close(drop(x, onto, 0.5, 5, 6), torch_drop(x, onto, 0.5, 5, 6))
 
 
 @pytest.mark.parametrize("probability", [0.1, 0.3, 0.9])
 def test_as_many_are_dropped_as_were_asked_for_and_the_mean_stays(probability: float) -> None:
     torch.manual_seed(0)
-    dropped = dropout(torch.ones(1_000_000), probability)
+    dropped = Dropout(probability)(torch.ones(1_000_000))
     spread = 4 * (probability * (1 - probability) / 1_000_000) ** 0.5
     assert abs((dropped == 0).float().mean().item() - probability) < spread
     assert dropped.unique().tolist() == pytest.approx([0, 1 / (1 - probability)])
@@ -39,7 +38,7 @@ def test_as_many_are_dropped_as_were_asked_for_and_the_mean_stays(probability: f
 def test_masks_are_independent_of_each_other_and_of_the_place() -> None:
     torch.manual_seed(0)
     count = 1 << 20
-    first, second = ((dropout(torch.ones(count), 0.5) > 0).double() - 0.5 for _ in range(2))
+    first, second = ((Dropout(0.5)(torch.ones(count)) > 0).double() - 0.5 for _ in range(2))
     bound = 5 / count**0.5 / 4  # five standard deviations of a mean of products of ±1/2
     for lag in (1, 2, 3, 8, 128, 1000):
         assert abs((first[lag:] * first[:-lag]).mean().item()) < bound
@@ -54,7 +53,7 @@ def test_gradients_go_where_values_went() -> None:
     torch.manual_seed(3)
     x = torch.randn(50, 3, requires_grad=True)
     onto = torch.randn(50, 3, requires_grad=True)
-    dropped = dropout(x, 0.4, onto=onto)
+    dropped = Dropout(0.4)(x, onto=onto)
     grad = torch.randn(50, 3)
     to_x, to_onto = torch.autograd.grad(dropped, (x, onto), grad)
     kept = (dropped - onto).detach() != 0
@@ -65,7 +64,7 @@ def test_gradients_go_where_values_went() -> None:
 def test_gradcheck() -> None:
     def same_mask(x: torch.Tensor, onto: torch.Tensor) -> torch.Tensor:
         torch.manual_seed(1)
-        return dropout(x, 0.5, onto=onto)
+        return Dropout(0.5)(x, onto=onto)
 
     inputs = (torch.randn(4, 5, dtype=torch.float64, requires_grad=True) for _ in range(2))
     assert gradcheck(same_mask, tuple(inputs))
@@ -86,11 +85,11 @@ def test_the_layer_acts_in_training_only_and_from_torchs_seed() -> None:
 
 
 def test_threads_change_nothing() -> None:
-    x, seeds, threads = torch.randn(100_000), Seeds(1, 2), torch.get_num_threads()
+    x, threads = torch.randn(100_000), torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        one = drop(x, None, 0.3, seeds)
+        one = drop(x, None, 0.3, 1, 2)
         torch.set_num_threads(2)
-        assert drop(x, None, 0.3, seeds).equal(one)
+        assert drop(x, None, 0.3, 1, 2).equal(one)
     finally:
         torch.set_num_threads(threads)

@@ -7,8 +7,8 @@ from torch import nn
 from saccade.nets import TransformerDecoder, transformer_steps
 from saccade.nets._kernels.project import project
 from saccade.nets.transformer_steps import StepState
-from tests.native import loops
 from tests.nets.makers import SETTINGS, small_batch, small_net
+from tests.runtime.native import loops
 
 __all__ = ["loops"]
 

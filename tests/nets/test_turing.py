@@ -8,7 +8,7 @@ from torch import Tensor
 from saccade.nets import HeadSizes, MachineState, Told, TuringMachine, move_heads
 from saccade.nets._kernels.turing_step import plain_move_heads
 from tests.attention.test_addressing import content_by_hand, sharpen_by_hand, shift_by_hand
-from tests.native import loops
+from tests.runtime.native import loops
 
 __all__ = ["loops"]
 

@@ -1,8 +1,8 @@
 """Softmax attention of any score in tiles: neither all the scores nor all the weights ever stand in memory.
 
 The forward pass keeps a running maximum and a running sum for each query (online softmax, Milakov 2018; Dao 2022).
-The backward pass keeps none of its tiles either: it computes each score anew and takes its gradient at once. There is
-no second derivative.
+The backward pass keeps none of its tiles either: it computes each score anew and takes its gradient at once. A second
+derivative is refused.
 """
 
 import math
@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
+
+from saccade.runtime.operators import only_first
 
 # The scores [B, t, s] of queries [B, t, D] and keys [B, s, E], by the parameters that follow them.
 Compare = Callable[..., Tensor]
@@ -82,8 +83,15 @@ class _TiledAttention(Function):
         return context.to(value.dtype)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        _, query, key, value, _, _, *parameters = ctx.saved_tensors
+        gradients = _TiledAttention._gradients(ctx, grad)
+        return None, None, None, *only_first("attention in tiles", gradients, query, key, value, *parameters, grad)
+
+    @staticmethod
+    @torch.no_grad()
+    def _gradients(ctx: Any, grad: Tensor) -> list[Tensor | None]:
+        """Those of queries, keys, values and parameters, tile by tile."""
         mask, query, key, value, context, log_sum, *parameters = ctx.saved_tensors
         grad_query, grad_key, grad_value = map(torch.zeros_like, (query, key, value))
         wanted = [parameter for parameter in parameters if parameter.requires_grad]
@@ -107,7 +115,7 @@ class _TiledAttention(Function):
 
         by_parameter = iter(grad_wanted)
         grad_parameters = (next(by_parameter) if parameter.requires_grad else None for parameter in parameters)
-        return None, None, None, grad_query, grad_key, grad_value, *grad_parameters
+        return [grad_query, grad_key, grad_value, *grad_parameters]
 
 
 def _masked(scores: Tensor, mask: Tensor | None, t: slice, s: slice) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention._kernels.additive import additive_scores, exponential, exponential_keys
 from saccade.attention.scores.score import Score
-from saccade.precision import linear
+from saccade.runtime.precision import through
 
 
 class Additive(Score):
@@ -18,7 +18,7 @@ class Additive(Score):
 
     `D` is `dim`, or `key_dim` if none is given. With `dim=1` it is the form of some lectures, tanh(w·q + u·k), times a
     number. How it is computed without a `tanh` for each of `T S D` elements: `saccade/attention/_kernels/additive.py`.
-    It is right to about 1e-7 Σ|v| in float32, for projected numbers within ±43 (±350 in float64); those beyond are
+    It is right to about 1e-7 Σ|v| in float32, for projected numbers within ±40 (±340 in float64); those beyond are
     taken as if they stood there.
     """
 
@@ -34,7 +34,7 @@ class Additive(Score):
 
     def queries(self, query: Tensor) -> Tensor:
         expect_last_dim("query", query, self.query_projection.in_features)
-        return exponential(linear(query, self.query_projection.weight))
+        return exponential(through(self.query_projection, query))
 
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
         return exponential_keys(self.projected_keys(key))
@@ -42,7 +42,7 @@ class Additive(Score):
     def projected_keys(self, key: Tensor) -> Tensor:
         """`U k` alone, for scores that add a term of their own to it: `[B, S, Dk]` -> `[B, S, D]`."""
         expect_last_dim("key", key, self.key_projection.in_features)
-        return linear(key, self.key_projection.weight)
+        return through(self.key_projection, key)
 
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return additive_scores(queries, keys, self.v)

@@ -3,8 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._kernels.length import to_length
 from saccade.attention.scores.score import DotProductScore
+
+# Shorter vectors than this have no direction.
+_SHORTEST = 1e-8
 
 
 class Cosine(DotProductScore):
@@ -22,7 +24,14 @@ class Cosine(DotProductScore):
         self.sharpness = nn.Parameter(torch.tensor(float(sharpness)), requires_grad=learned)
 
     def queries(self, query: Tensor) -> Tensor:
-        return to_length(query, self.sharpness)
+        return query * (self.sharpness * _inverse_length(query))
 
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
-        return to_length(key, torch.ones_like(self.sharpness))
+        return key * _inverse_length(key)
+
+
+def _inverse_length(x: Tensor) -> Tensor:
+    """`1 / |x|` over the last dimension, `[..., 1]`; 0, without a gradient, where `x` has no direction."""
+    length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    directed = length >= _SHORTEST
+    return directed / torch.where(directed, length, 1.0)

@@ -8,24 +8,21 @@ with label smoothing ε (Szegedy 2016). The gradient of the sum of the losses is
 
 so a few hundred tokens go through it at a time: their logits turn into that gradient in place, while they are in the
 cache, and are used up for the gradients of features, W and b at once. What stays for the backward pass has the size of
-features and W. Tokens whose target is to be ignored cost nothing. There is no second derivative.
+features and W. Tokens whose target is to be ignored cost nothing. A second derivative is refused.
 
 Letters: `N` tokens, `D` dim, `V` vocabulary.
 """
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
-from saccade.bfloat16 import learns_in_bfloat16
-from saccade.native import call, library_for
-
-_SOURCE = Path(__file__).with_name("cross_entropy.c")
+from saccade.runtime.bfloat16 import learns_in_bfloat16
+from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.operators import expect, only_first
 
 # Logits that are worked on at a time: large enough for fast products, small enough for a processor's cache (20 MB).
 _CHUNK = 5 << 20
@@ -42,8 +39,12 @@ def projected_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, smoothing: float = 0.0, ignore: int
 ) -> Losses:
     """The losses of features `[N, D]` under the projection `[V, D]`, `[V]`, for the targets `[N]`."""
+    tensors = [features, weight] if bias is None else [features, weight, bias]
+    if not (is_eager() and all(map(is_plain, (*tensors, target))) and len({one.dtype for one in tensors}) == 1):
+        return plain_projected_cross_entropy(features, weight, bias, target, smoothing=smoothing, ignore=ignore)
+    _expect_shapes(features, weight, bias, target)
     product_dtype = torch.bfloat16 if learns_in_bfloat16() else weight.dtype
-    return Losses(*_Projected.apply(features, weight, bias, target, smoothing, ignore, product_dtype))
+    return Losses(*_Projected.apply(features, weight, bias, target.long(), smoothing, ignore, product_dtype))
 
 
 def plain_projected_cross_entropy(
@@ -51,8 +52,32 @@ def plain_projected_cross_entropy(
 ) -> Losses:
     """The same, by torch's own loss of all logits: what the fast path is held to."""
     logits = F.linear(features, weight, bias)
-    losses = F.cross_entropy(logits, target, ignore_index=ignore, label_smoothing=smoothing, reduction="none")
+    losses = F.cross_entropy(logits, target.long(), ignore_index=ignore, label_smoothing=smoothing, reduction="none")
     return Losses(losses.sum(), losses.detach())
+
+
+def _expect_shapes(features: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> None:
+    expect(features.dim() == 2, f"features: found shape {list(features.shape)}, wanted [tokens, dim]")
+    tokens, dim = features.shape
+    expect(
+        weight.dim() == 2 and weight.shape[1] == dim and len(weight) > 0,
+        f"weight: found shape {list(weight.shape)}, wanted [vocabulary, {dim}]",
+    )
+    expect(bias is None or tuple(bias.shape) == (len(weight),), f"bias: wanted shape [{len(weight)}]")
+    whole = not (target.is_floating_point() or target.dtype == torch.bool)
+    expect(
+        whole and tuple(target.shape) == (tokens,),
+        f"target: found shape {list(target.shape)} of {target.dtype}, wanted [{tokens}] of whole numbers",
+    )
+
+
+def _expect_in_vocabulary(target: Tensor, vocabulary: int) -> None:
+    if target.numel():
+        lowest, highest = (int(number) for number in target.aminmax())
+        expect(
+            lowest >= 0 and highest < vocabulary,
+            f"target: found {lowest if lowest < 0 else highest}, wanted 0 to {vocabulary - 1}, or what is ignored",
+        )
 
 
 class _Projected(Function):
@@ -70,6 +95,7 @@ class _Projected(Function):
         wanted = any(ctx.needs_input_grad)
         real = (target != ignore).nonzero().flatten()  # [n]
         chosen, targets = features.index_select(0, real), target.index_select(0, real)
+        _expect_in_vocabulary(targets, len(weight))
         grad_features = torch.empty_like(chosen) if wanted else None
         grad_weight = torch.zeros_like(weight) if wanted else None
         grad_bias = torch.zeros_like(bias) if wanted and bias is not None else None
@@ -96,32 +122,20 @@ class _Projected(Function):
             each.index_copy_(0, real, torch.cat(losses))
         if grad_features is not None:
             grad_features = torch.zeros_like(features).index_copy_(0, real, grad_features)
-        ctx.gradients = grad_features, grad_weight, grad_bias
+        ctx.save_for_backward(grad_features, grad_weight, grad_bias, features, weight, bias)
         ctx.mark_non_differentiable(each)
         return each.sum(), each
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        gradients, ctx.gradients = ctx.gradients, None  # they are scaled in place, so they serve once
-        if gradients is None:
-            raise RuntimeError("the gradient of projected_cross_entropy can be had once; compute the loss again")
-        scaled = [None if part is None else part if grad == 1 else part.mul_(grad) for part in gradients]
-        return (*scaled, None, None, None, None)
+        *gradients, features, weight, bias = ctx.saved_tensors
+        with torch.no_grad():
+            scaled = [None if part is None else part * grad for part in gradients]
+        return *only_first("projected_cross_entropy", scaled, features, weight, bias, grad), None, None, None, None
 
 
 def losses_and_gradient(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """The losses `[n]` of logits `[n, V]`, which become the gradient of their sum."""
-    library = library_for(logits, _SOURCE) if logits.dtype == torch.float32 else None
-    if library is None:
-        return plain_losses_and_gradient(logits, target, smoothing)
-    losses = logits.new_empty(len(logits))
-    call(library.cross_entropy, (logits, target, losses), *logits.shape, smoothing)
-    return losses
-
-
-def plain_losses_and_gradient(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """The same in torch's operations."""
+    """The losses `[n]` of logits `[n, V]`, which become the gradient of their sum, in place."""
     at_target = target[:, None]
     mean, wanted = logits.mean(-1), logits.gather(1, at_target)[:, 0]
     normaliser = logits.logsumexp(-1)

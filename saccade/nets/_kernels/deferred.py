@@ -5,6 +5,9 @@ products, and as many passes over the memory of the weight as there are steps. H
 two factors aside, and one product of all of them gives the same sum:
 
     ∂W = Σ_t ∂y_tᵀ x_t = [∂y_1; ...; ∂y_T]ᵀ [x_1; ...; x_T]
+
+Factors are put aside by the number of the backward pass that they belong to, so that one which asks for the inputs'
+gradients alone, or breaks off, leaves nothing for the next one to count again.
 """
 
 from typing import Any
@@ -13,23 +16,26 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
-from saccade.bfloat16 import learns_in_bfloat16
-from saccade.precision import linear
+from saccade.runtime.bfloat16 import learns_in_bfloat16
+from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.operators import only_first
+from saccade.runtime.precision import linear
 
-_Factors = list[tuple[Tensor, Tensor]]  # of each step, x [B, in] and ∂y [B, out]
+_Factors = dict[int, list[tuple[Tensor, Tensor]]]  # of each backward pass and step, x [B, in] and ∂y [B, out]
 
 
 class DeferredLinear:
     """`y = x Wᵀ` for rows `[B, in]`, to be made anew for each pass over a sequence."""
 
     def __init__(self, weight: Tensor) -> None:
-        self.defers = torch.is_grad_enabled() and weight.requires_grad
-        self._factors: _Factors = []
-        # As it is multiplied: rounded once for all steps, if it is to be coarser.
-        self._factor = weight.detach().bfloat16() if learns_in_bfloat16() else weight.detach()
-        self._weight = _Collect.apply(weight, self._factors, self._factor.dtype) if self.defers else weight
+        self.defers = torch.is_grad_enabled() and weight.requires_grad and is_eager() and is_plain(weight)
+        self._factors: _Factors = {}
+        self._weight = weight
+        if self.defers:
+            # As it is multiplied: rounded once for all steps, if it is to be coarser.
+            self._factor = weight.detach().bfloat16() if learns_in_bfloat16() else weight.detach()
+            self._weight = _Collect.apply(weight, self._factors, self._factor.dtype)
 
     def __call__(self, x: Tensor) -> Tensor:
         if self.defers:
@@ -46,14 +52,14 @@ class _Collect(Function):
         return weight.view_as(weight)
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        if not ctx.factors:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        factors = ctx.factors.pop(_this_pass(), None)
+        if not factors:
             return grad, None, None  # no step had a part in what is derived
-        inputs, grads = zip(*ctx.factors, strict=True)
-        ctx.factors.clear()
-        product = torch.cat(grads).to(ctx.product_dtype).t() @ torch.cat(inputs).to(ctx.product_dtype)
-        return product.to(grad.dtype), None, None
+        inputs, grads = zip(*factors, strict=True)
+        with torch.no_grad():
+            product = torch.cat(grads).to(ctx.product_dtype).t() @ torch.cat(inputs).to(ctx.product_dtype)
+        return *only_first("a recurrent decoder", (product.to(grad.dtype),), *inputs, *grads), None, None
 
 
 class _Use(Function):
@@ -64,8 +70,16 @@ class _Use(Function):
         return F.linear(x.to(factor.dtype), factor).to(x.dtype)
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         x, factor = ctx.saved_tensors
-        ctx.factors.append((x, grad))
-        return (grad.to(factor.dtype) @ factor).to(grad.dtype), None, None, None
+        collect = ctx.next_functions[1][0]  # where the gradient of the weight would go
+        if torch._C._will_engine_execute_node(collect):  # noqa: SLF001 - torch has no other name for it
+            ctx.factors.setdefault(_this_pass(), []).append((x, grad))
+        with torch.no_grad():
+            grad_x = (grad.to(factor.dtype) @ factor).to(grad.dtype)
+        return *only_first("a recurrent decoder", (grad_x,), x, grad), None, None, None
+
+
+def _this_pass() -> int:
+    """The number of the backward pass that is under way."""
+    return torch._C._current_graph_task_id()  # noqa: SLF001 - torch has no other name for it

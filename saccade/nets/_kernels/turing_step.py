@@ -7,19 +7,16 @@ As torch's operations a step is some forty small ones, each of which costs more 
 again on the way back. As a C loop it is one.
 """
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
 from saccade.attention import Addressing, address
-from saccade.native import call, library_for
-
-SOURCE = Path(__file__).with_name("turing_step.c")
+from saccade.runtime.kernels.turing_step import SOURCE, turing_step
+from saccade.runtime.native import library_for
 
 
 class HeadSizes(NamedTuple):
@@ -56,9 +53,9 @@ class Moved(NamedTuple):
 
 def move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
     """Memory `[B, N, M]`, where the heads were `[B, H, N]`, and what the controller says, `[B, sum of the parts]`."""
-    if library_for(memory, SOURCE) is None:
+    if library_for(SOURCE, memory, last, said) is None:
         return plain_move_heads(memory, last, said, sizes)
-    return Moved(*_Step.apply(memory.contiguous(), last.contiguous(), said.contiguous(), sizes))
+    return Moved(*turing_step(memory, last, said, sizes.read, sizes.write, sizes.shifts, sizes.limit)[:3])
 
 
 def plain_move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
@@ -98,47 +95,21 @@ def write(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor
 class _Cut(Function):
     """The same forward; backward, the gradient of each sequence is cut to a norm."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, limit: float) -> Tensor:
-        ctx.limit = limit
-        return x.view_as(x)
+    generate_vmap_rule = True
 
     @staticmethod
-    @once_differentiable
+    def forward(x: Tensor, limit: float) -> Tensor:
+        return x.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, float], output: Tensor) -> None:
+        _, ctx.limit = inputs
+
+    @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
         norms = grad.flatten(1).norm(dim=1)
         return grad * (ctx.limit / norms.clamp_min(ctx.limit))[:, None, None], None
 
-
-class _Step(Function):
     @staticmethod
-    def forward(
-        ctx: Any, memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        weights, after = torch.empty_like(last), torch.empty_like(memory)
-        reads = memory.new_empty(len(memory), sizes.read, sizes.width)
-        kept = last.new_empty(*last.shape[:2], 4, last.shape[2])
-        _call("turing_forward", (memory, last, said, weights, reads, after, kept), memory, sizes)
-        ctx.save_for_backward(memory, last, said, weights, kept)
-        ctx.sizes = sizes
-        ctx.set_materialize_grads(False)
-        return weights, reads, after
-
-    @staticmethod
-    @once_differentiable
-    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
-        ctx: Any, of_weights: Tensor | None, of_reads: Tensor | None, of_memory: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor, None]:
-        memory, last, said, weights, kept = ctx.saved_tensors
-        results = torch.empty_like(memory), torch.empty_like(last), torch.empty_like(said)
-        gradients = (None if one is None else one.contiguous() for one in (of_weights, of_reads, of_memory))
-        tensors = (memory, last, said, weights, kept, *gradients, *results)
-        _call("turing_backward", tensors, memory, ctx.sizes, ctx.sizes.limit)
-        return *results, None
-
-
-def _call(name: str, tensors: tuple[Tensor | None, ...], memory: Tensor, sizes: HeadSizes, *numbers: float) -> None:
-    library = library_for(memory, SOURCE)
-    assert library is not None
-    batch, places, width = memory.shape
-    call(getattr(library, name), tensors, batch, places, width, sizes.read, sizes.write, sizes.shifts, *numbers)
+    def jvp(ctx: Any, tangent: Tensor, _: None) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return tangent.clone()

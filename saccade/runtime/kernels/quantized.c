@@ -1,4 +1,4 @@
-/* Products of rows with a matrix of whole numbers, of 8 bits or (`wide`) of 16, for integers.py.
+/* Products of rows with a matrix of whole numbers, of 8 bits or (`wide`) of 16, for quantized.py.
 
    A group is 32 bits: four neighbouring numbers of a row, or two wide ones. The matrix lies in blocks of WIDTH outputs,
    and within a block the groups of its WIDTH outputs lie side by side, as the instructions want them: for 16 outputs,
@@ -66,16 +66,16 @@ FAST static float round_row(const float *row, int32_t *groups, int64_t in, int w
     return wide ? length / LENGTH : factor > 0 ? 1 / factor : 0; /* a length may be infinite, or NaN */
 }
 
-/* w [outputs][in], rows `stride` apart, into blocks [outputs / WIDTH][groups][WIDTH]; what one unit of an output is
+/* w [outputs][in] into blocks [outputs / WIDTH][groups][WIDTH]; what one unit of an output is
    worth, and SHIFT times the sum of its numbers, if that was added. `room` takes the rounded rows, [outputs][groups]. */
 FAST void pack_integers(const float *w, int32_t *packed, float *units, int32_t *shifts, int32_t *room, int64_t outputs,
-                        int64_t in, int64_t stride, int64_t wide, int threads)
+                        int64_t in, int64_t wide, int threads)
 {
     const int64_t groups = groups_of(in, wide);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t o = 0; o < outputs; o++) {
         int32_t *from = room + o * groups, *to = packed + o / WIDTH * groups * WIDTH + o % WIDTH;
-        units[o] = round_row(w + o * stride, from, in, wide, 0);
+        units[o] = round_row(w + o * in, from, in, wide, 0);
         int32_t sum = 0;
         for (int64_t k = 0; k < in && !wide; k++)
             sum += ((int8_t *)from)[k];

@@ -17,7 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
+
+from saccade.runtime.eager import is_eager
+from saccade.runtime.operators import only_first
 
 LearningPrecision = Literal["float32", "bfloat16"]
 
@@ -35,7 +37,7 @@ def learning_in(precision: LearningPrecision) -> Iterator[None]:
 
 
 def learns_in_bfloat16() -> bool:
-    return _rounds.get() and torch.is_grad_enabled()
+    return _rounds.get() and torch.is_grad_enabled() and is_eager()
 
 
 def slow_without_bfloat16() -> bool:
@@ -70,11 +72,10 @@ class _Rounded(Function):
         return y.view(*x.shape[:-1], len(weight))
 
     @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         rows, rounded = ctx.saved_tensors
         exact = grad.reshape(-1, grad.shape[-1])  # [N, out]
         coarse = exact.bfloat16()
         grad_x = (coarse @ rounded).to(grad.dtype).view(*grad.shape[:-1], rounded.shape[1])
         grad_weight = (coarse.t() @ rows).to(grad.dtype)
-        return grad_x, grad_weight, exact.sum(0) if ctx.has_bias else None
+        return only_first("a product in bfloat16", (grad_x, grad_weight, exact.sum(0) if ctx.has_bias else None), grad)

@@ -1,4 +1,4 @@
-/* Of a product that is nearly right, the highest outputs of each row exactly, for screened.py. */
+/* Of a product that is nearly right, the highest outputs of each row exactly, for shortlist.py. */
 #include "few_rows.h"
 #include "highest.h"
 

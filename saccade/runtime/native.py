@@ -2,7 +2,8 @@
 
 A library is built by the system's C compiler in well under a second and kept in a cache folder: `SACCADE_CACHE` if
 set, else `~/.cache/saccade`. One that is kept is loaded only if it is this user's own and whole, and is built anew
-otherwise. Where that fails, or `SACCADE_NATIVE=0` forbids it, the caller takes torch's operations.
+otherwise. Where that fails, or `SACCADE_NATIVE=0` forbids it, the caller takes torch's operations. The setting
+`SACCADE_NATIVE=-NAME` forbids one C file alone, and `-NAME,-OTHER` several.
 """
 
 import ctypes
@@ -18,12 +19,14 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import Parameter
 
-from saccade.compiler import Plan, find_compiler, is_whole, write_library
 from saccade.files import cache_folder
+from saccade.runtime.compiler import Plan, find_compiler, is_whole, write_library
+from saccade.runtime.eager import is_eager, is_plain
 
 logger = logging.getLogger("saccade")
+
+KERNELS = Path(__file__).parent / "kernels"  # where the C files are
 
 _REAL = {torch.float32: "float", torch.float64: "double"}
 _PREFIX = ".saccade-build-"  # of folders for libraries that are not finished; a killed process may leave one
@@ -36,19 +39,37 @@ class Library(NamedTuple):
     reason: str
 
 
-def library_for(tensor: Tensor, source: Path) -> ctypes.CDLL | None:
-    """The loops of `source` that can work on `tensor`, or None where torch's own operations must do."""
-    # subclasses of Tensor, as in torch.compile and torch.export, stand for numbers that are not there
-    there = type(tensor) in (Tensor, Parameter) and tensor.device.type == "cpu"
-    real = _REAL.get(tensor.dtype) if there else None
+def library_for(source: Path, *tensors: Tensor | None) -> ctypes.CDLL | None:
+    """The loops of `source` for these tensors, or None where torch's own operations must do.
+
+    That is the case unless all of them are plain, of one dtype that C knows, and computed here and now. Whoever looks
+    at all operations (`TorchDispatchMode`) sees those of `torch.ops.saccade`, below which nobody looks any more.
+    """
+    if not is_eager() or torch._C._len_torch_dispatch_stack():  # noqa: SLF001 - torch has no other name for it
+        return None
+    dtype = None
+    for tensor in tensors:
+        if tensor is None:
+            continue
+        dtype = tensor.dtype if dtype is None else dtype
+        if tensor.dtype != dtype or not is_plain(tensor):
+            return None
+    real = None if dtype is None else _REAL.get(dtype)
     return None if real is None else load_library(source, real).functions
 
 
 def call(function: Callable[..., None], tensors: tuple[Tensor | None, ...], *numbers: float) -> None:
     """Call a loop: pointers to contiguous tensors, then int64 and double numbers, then how many threads it may use."""
+    for tensor in tensors:  # the last look before C, which looks at nothing
+        if tensor is not None and not (tensor.is_contiguous() and tensor.is_cpu):
+            raise RuntimeError(f"{function}: found a tensor {_described(tensor)}, wanted a contiguous one on the CPU")
     pointers = [None if tensor is None else ctypes.c_void_p(tensor.data_ptr()) for tensor in tensors]
     sizes = [ctypes.c_int64(number) if isinstance(number, int) else ctypes.c_double(number) for number in numbers]
     function(*pointers, *sizes, ctypes.c_int(torch.get_num_threads()))
+
+
+def _described(tensor: Tensor) -> str:
+    return f"of shape {list(tensor.shape)} and strides {list(tensor.stride())} on {tensor.device}"
 
 
 @functools.cache
@@ -66,8 +87,9 @@ def load_library(source: Path, real: str) -> Library:
 
 
 def _find(source: Path, real: str) -> Library:
-    if os.environ.get("SACCADE_NATIVE") == "0":
-        return Library(None, "SACCADE_NATIVE=0 is set")
+    chosen_kernels = os.environ.get("SACCADE_NATIVE", "")
+    if chosen_kernels == "0" or f"-{source.stem}" in chosen_kernels.split(","):
+        return Library(None, f"SACCADE_NATIVE={chosen_kernels} is set")
     if os.name != "posix":
         return Library(None, f"they are not built on {platform.system()}")
     compiler, chosen = find_compiler(), os.environ.get("CC")

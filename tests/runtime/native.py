@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from saccade.native import load_library
+from saccade.runtime.native import load_library
 
 
 @pytest.fixture(params=["native", "torch"])

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from saccade import screened as screened_module
-from saccade.integers import LENGTH, Packed, library_of_integers
-from saccade.precision import FEW_ROWS, highest_outputs, products_in
-from saccade.screened import ScreenedMatrix, screened
+from saccade.runtime import shortlist as screened_module
+from saccade.runtime.precision import FEW_ROWS, highest_outputs, products_in
+from saccade.runtime.quantized import LENGTH, Packed, library_of_integers
+from saccade.runtime.shortlist import ScreenedMatrix, screened
 
 
 def needs_loops() -> None:

@@ -5,10 +5,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.bfloat16 import Linear, learning_in, learns_in_bfloat16, slow_without_bfloat16
 from saccade.nets import projected_cross_entropy
 from saccade.nets._kernels.cross_entropy import plain_projected_cross_entropy
 from saccade.nets._kernels.deferred import DeferredLinear
+from saccade.runtime.bfloat16 import Linear, learning_in, learns_in_bfloat16, slow_without_bfloat16
 
 # bfloat16 keeps 8 bits: a rounded number is off by at most this share of it.
 HALF_A_BIT = 2.0**-8

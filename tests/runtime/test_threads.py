@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from saccade import waiting
+from saccade.runtime import threads as waiting
 
 
 def openmp_of(code: str, **environment: str) -> str:

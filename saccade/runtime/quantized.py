@@ -12,17 +12,17 @@ number leaves 16 bits and, by Cauchy and Schwarz, no sum leaves 32.
 import functools
 import logging
 from ctypes import CDLL
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.native import call, library_for
+from saccade.runtime.eager import is_plain
+from saccade.runtime.native import KERNELS, call, library_for
 
 logger = logging.getLogger("saccade")
 
-_SOURCE = Path(__file__).with_name("integers.c")
+_SOURCE = KERNELS / "quantized.c"
 _WIDTH = 48  # outputs of a block, as in the C file
 _LARGEST = 127
 LENGTH = 32_000  # of a row in units, with 16 bits; as in the C file
@@ -41,12 +41,15 @@ class Packed:
         self.units = weight.new_zeros(blocks * _WIDTH)
         self._shifts = torch.zeros(blocks * _WIDTH, dtype=torch.int32)
         room = torch.empty(self._outputs * self._groups, dtype=torch.int32)
-        rows = weight if weight.stride(1) == 1 else weight.contiguous()
-        sizes = (self._outputs, self._inputs, rows.stride(0), self._wide)
-        call(library.pack_integers, (rows, self._numbers, self.units, self._shifts, room), *sizes)
+        sizes = (self._outputs, self._inputs, self._wide)
+        call(library.pack_integers, (weight.contiguous(), self._numbers, self.units, self._shifts, room), *sizes)
 
     def multiply(self, rows: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
         """The product with rows `[R, in]`, `[R, out]`, and what a unit of each row was worth, `[R]`."""
+        if rows.dim() != 2 or rows.shape[1] != self._inputs or rows.dtype != torch.float32:
+            raise ValueError(f"x: found shape {list(rows.shape)} of {rows.dtype}, wanted [rows, {self._inputs}]")
+        if bias is not None and (tuple(bias.shape) != (self._outputs,) or bias.dtype != torch.float32):
+            raise ValueError(f"bias: found shape {list(bias.shape)} of {bias.dtype}, wanted [{self._outputs}]")
         out = rows.new_empty(len(rows), self._outputs)
         room, units = self._numbers.new_empty(len(rows) * self._groups), rows.new_empty(len(rows))
         bias = None if bias is None else bias.contiguous()
@@ -72,6 +75,8 @@ class Int8Matrix:
         """The product x Wᵀ + b."""
         if not isinstance(self._numbers, Packed):
             return plain_product(x, *self._numbers, bias)
+        if x.dtype != self.weight.dtype or not is_plain(x) or (bias is not None and not is_plain(bias)):
+            return F.linear(x, self.weight, bias)
         out, _ = self._numbers.multiply(x.flatten(0, -2).contiguous(), bias)
         return out.view(*x.shape[:-1], out.shape[1])
 
@@ -92,7 +97,7 @@ def plain_product(x: Tensor, numbers: Tensor, units: Tensor, bias: Tensor | None
 
 def library_of_integers(weight: Tensor) -> CDLL | None:
     """The loops, if they can work on this weight on this machine."""
-    library = library_for(weight, _SOURCE) if weight.dtype == torch.float32 else None
+    library = library_for(_SOURCE, weight) if weight.dtype == torch.float32 else None
     return library if library is not None and _multiplies(library) else None
 
 

@@ -1,7 +1,7 @@
 """A large linear map of which only the highest outputs are wanted: whole numbers propose them, float32 decides.
 
-The product is computed from numbers of 16 bits (`saccade/integers.py`), twice as fast as in float32. With |x| and |w|
-the lengths of a row and of an output, √K / 2 units is the most that rounding K numbers can change a length by, and so
+The product is computed from numbers of 16 bits (`saccade/runtime/quantized.py`), twice as fast as in float32. With |x|
+and |w| the lengths of a row and of an output, √K / 2 units is the most that rounding K numbers can change a length by:
 
     |y' - y| <= B = |x| |w| √K / 32000        (Cauchy and Schwarz; a little more, for the product of both errors)
 
@@ -12,15 +12,14 @@ are right to about |x| |w| / 100,000, which is what a softmax over all of them g
 
 import math
 from ctypes import CDLL
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from saccade.integers import LENGTH, Packed, library_of_integers
-from saccade.native import call, library_for
+from saccade.runtime.native import KERNELS, call, library_for
+from saccade.runtime.quantized import LENGTH, Packed, library_of_integers
 
-_SOURCE = Path(__file__).with_name("screened.c")
+_SOURCE = KERNELS / "shortlist.c"
 
 # Below so many numbers a product takes no longer than the search for what is to be computed anew.
 SMALLEST = 1 << 19
@@ -55,5 +54,5 @@ def screened(weight: Tensor) -> ScreenedMatrix | None:
     """A weight beside its whole numbers; None where nothing is gained by them."""
     if weight.numel() < SMALLEST:
         return None
-    integers, refiner = library_of_integers(weight), library_for(weight, _SOURCE)
+    integers, refiner = library_of_integers(weight), library_for(_SOURCE, weight)
     return None if integers is None or refiner is None else ScreenedMatrix(weight, integers, refiner)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from saccade import compiler
-from saccade.native import Library, load_library
+from saccade.runtime import compiler
+from saccade.runtime.native import Library, load_library
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 needs_compiler = pytest.mark.skipif(CC is None or os.name != "posix", reason="no C compiler here")
@@ -43,7 +43,7 @@ class Bench:
     def answer_elsewhere(self) -> "subprocess.CompletedProcess[str]":
         """The same in another process: this one has the library already, and must not die of a bad one."""
         code = (
-            "import ctypes, pathlib, sys; from saccade.native import load_library;"
+            "import ctypes, pathlib, sys; from saccade.runtime.native import load_library;"
             "library = load_library(pathlib.Path(sys.argv[1]), 'float'); assert library.functions, library.reason;"
             "answer = library.functions.answer; answer.restype = ctypes.c_float; print(answer())"
         )

@@ -3,8 +3,9 @@
     with products_in("int8"):
         ...  # searches
 
-Within, what goes through `linear` is computed from whole numbers up to 127: `saccade/integers.py` has the formula. In
-"float32" it is not, but a large matrix of which only the highest outputs are wanted goes by `highest_outputs`.
+Within, what goes through `linear` is computed from whole numbers up to 127: `saccade/runtime/quantized.py` has the
+formula. In "float32" it is not, but a large matrix of which only the highest outputs are wanted goes by
+`highest_outputs`.
 """
 
 from collections import Counter
@@ -15,11 +16,12 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from saccade import bfloat16
-from saccade.integers import Int8Matrix
-from saccade.screened import ScreenedMatrix, screened
+from saccade.runtime import bfloat16
+from saccade.runtime.eager import is_bare, is_eager, is_plain
+from saccade.runtime.quantized import Int8Matrix
+from saccade.runtime.shortlist import ScreenedMatrix, screened
 
 Precision = Literal["float32", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
@@ -64,7 +66,7 @@ def products_are_rounded() -> bool:
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that was asked for."""
     matrices = _rounded()
-    if matrices is None or not weight.numel():
+    if matrices is None or not weight.numel() or not is_plain(weight):
         return bfloat16.linear(x, weight, bias)
     where = _where(weight)
     if where not in matrices:
@@ -72,13 +74,21 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return matrices[where](x, bias)
 
 
+def through(layer: nn.Module, x: Tensor) -> Tensor:
+    """What calling a linear layer gives, in the precision that was asked for, if the layer is nothing but one."""
+    if is_bare(layer, nn.Linear, bfloat16.Linear):
+        assert isinstance(layer, nn.Linear)
+        return linear(x, layer.weight, layer.bias)
+    return layer(x)
+
+
 def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: int) -> Tensor | None:
     """The product x Wᵀ + b, `[R, in]` -> `[R, out]`, of which only the `count` highest of each row are wanted.
 
-    They are exact, and the others nearly (`saccade/screened.py`). None where that would not be faster, and in int8.
+    They are exact, and the others nearly (`saccade/runtime/shortlist.py`). None where that is not faster, and in int8.
     """
     products = _products.get()
-    if products is None or products.precision != "float32" or torch.is_grad_enabled():
+    if products is None or products.precision != "float32" or torch.is_grad_enabled() or not is_eager():
         return None
     where = _where(weight)
     products.rows_asked[where] += len(x)
@@ -92,7 +102,7 @@ def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: in
 
 def _rounded() -> dict[_Where, Int8Matrix] | None:
     products = _products.get()
-    if products is None or products.precision != "int8" or torch.is_grad_enabled():
+    if products is None or products.precision != "int8" or torch.is_grad_enabled() or not is_eager():
         return None
     return products.rounded
 

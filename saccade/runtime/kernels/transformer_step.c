@@ -129,78 +129,78 @@ static void add(float *restrict x, const float *restrict y, int64_t n)
 }
 
 /* Before a part: the norm, if it stands there. After it: the way around, then the norm, if it stands there. */
-#define ENTER(NORM)                                                                                                    \
+#define ENTER(NORM, NUMBER)                                                                                            \
     if (pre_norm)                                                                                                      \
-        norm(x, tensors[NORM], tensors[NORM + 1], y, R, D, (float)eps);
-#define LEAVE(NORM, CHANGE)                                                                                            \
+        norm(x, tensors[NORM], tensors[NORM + 1], y, R, D, (float)eps[NUMBER]);
+#define LEAVE(NORM, NUMBER, CHANGE)                                                                                    \
     add(x, CHANGE, R *D);                                                                                              \
     if (!pre_norm)                                                                                                     \
-        norm(x, tensors[NORM], tensors[NORM + 1], x, R, D, (float)eps);
+        norm(x, tensors[NORM], tensors[NORM + 1], x, R, D, (float)eps[NUMBER]);
 #define LINEAR(X, MATRIX, OUT, IN, OUTPUTS)                                                                            \
     linear(X, tensors[MATRIX], tensors[MATRIX + 1], OUT, R, IN, OUTPUTS, threads)
-#define FEED_FORWARD(NORM, INNER, OUTER)                                                                               \
-    ENTER(NORM)                                                                                                        \
+#define FEED_FORWARD(NORM, NUMBER, INNER, OUTER)                                                                       \
+    ENTER(NORM, NUMBER)                                                                                                \
     LINEAR(entering, INNER, wide, D, F);                                                                               \
     for (int64_t i = 0; i < R * F; i++)                                                                                \
         wide[i] = wide[i] > 0 ? wide[i] : 0;                                                                           \
     LINEAR(wide, OUTER, y, F, D);                                                                                      \
-    LEAVE(NORM, y)
+    LEAVE(NORM, NUMBER, y)
 
 /*
- * x [R][D] goes through all layers in place. tensors [L][TENSORS]; source [L][2][N][H][S][D / H] and its mask [N][S] or
+ * x [R][D] goes through all layers in place. tensors [L][TENSORS], eps of their norms [L][3]; source [L][2][N][H][S][D / H] and its mask [N][S] or
  * none; cache [L][2][N][H][C][D / H], whose first `places` are read, the last K of them written before, and its mask
  * [R][C] or none. room: R (D + max(F, 3 D) + max(S, C)) floats.
  */
-void transformer_step(float *x, const float *const *tensors, const float *source, const float *source_mask,
-                      float *cache, const float *own_mask, float *room, int64_t N, int64_t K, int64_t S, int64_t C,
-                      int64_t places, int64_t D, int64_t H, int64_t F, int64_t L, int64_t pre_norm, double scale,
-                      double eps, int threads)
+void transformer_step(float *x, const float *const *tensors, const double *eps, const float *source,
+                      const float *source_mask, float *cache, const float *own_mask, float *room, int64_t N, int64_t K,
+                      int64_t S, int64_t C, int64_t places, int64_t D, int64_t H, int64_t F, int64_t L,
+                      int64_t pre_norm, double scale, int threads)
 {
     const int64_t R = N * K, size = D / H;
     float *y = room, *wide = y + R * D, *weights = wide + R * (F > 3 * D ? F : 3 * D);
     const float *entering = pre_norm ? y : x; /* what a part gets of x: its norm, or itself */
 
-    for (int64_t l = 0; l < L; l++, tensors += TENSORS) {
+    for (int64_t l = 0; l < L; l++, tensors += TENSORS, eps += 3) {
         float *keys = cache + 2 * l * N * H * C * size, *values = keys + N * H * C * size;
         const float *source_keys = source + 2 * l * N * H * S * size, *source_values = source_keys + N * H * S * size;
 
-        ENTER(OWN_NORM)
+        ENTER(OWN_NORM, 0)
         LINEAR(entering, OWN, wide, D, 3 * D);
         attend_own(wide, keys, values, own_mask, weights, y, R, K, H, D, C, places, scale, threads);
         LINEAR(y, OWN_OUTPUT, wide, D, D);
-        LEAVE(OWN_NORM, wide)
+        LEAVE(OWN_NORM, 0, wide)
 
-        ENTER(SOURCE_NORM)
+        ENTER(SOURCE_NORM, 1)
         LINEAR(entering, SOURCE_QUERY, wide, D, D);
         attend_source(wide, source_keys, source_values, source_mask, weights, y, R, K, H, D, S, scale, threads);
         LINEAR(y, SOURCE_OUTPUT, wide, D, D);
-        LEAVE(SOURCE_NORM, wide)
+        LEAVE(SOURCE_NORM, 1, wide)
 
-        FEED_FORWARD(LAST_NORM, INNER, OUTER)
+        FEED_FORWARD(LAST_NORM, 2, INNER, OUTER)
     }
 }
 
 /*
- * An encoder: x [R][D], R = N S tokens, goes through all layers in place. tensors [L][ENCODER_TENSORS]; the mask [N][S]
- * may be missing. room: R (3 D + max(F, 3 D) + S) floats.
+ * An encoder: x [R][D], R = N S tokens, goes through all layers in place. tensors [L][ENCODER_TENSORS], eps [L][2]; the
+ * mask [N][S] may be missing. room: R (3 D + max(F, 3 D) + S) floats.
  */
-void transformer_encode(float *x, const float *const *tensors, const float *mask, float *room, int64_t N, int64_t S,
-                        int64_t D, int64_t H, int64_t F, int64_t L, int64_t pre_norm, double scale, double eps,
-                        int threads)
+void transformer_encode(float *x, const float *const *tensors, const double *eps, const float *mask, float *room,
+                        int64_t N, int64_t S, int64_t D, int64_t H, int64_t F, int64_t L, int64_t pre_norm,
+                        double scale, int threads)
 {
     const int64_t R = N * S;
     float *y = room, *keys = y + R * D, *values = keys + R * D, *wide = values + R * D;
     float *weights = wide + R * (F > 3 * D ? F : 3 * D);
     const float *entering = pre_norm ? y : x;
 
-    for (int64_t l = 0; l < L; l++, tensors += ENCODER_TENSORS) {
-        ENTER(OWN_NORM)
+    for (int64_t l = 0; l < L; l++, tensors += ENCODER_TENSORS, eps += 2) {
+        ENTER(OWN_NORM, 0)
         LINEAR(entering, OWN, wide, D, 3 * D);
         put_away(wide, keys, values, R, S, H, D, S, 0);
         const struct memory own = {keys, values, mask, S, S, S, S};
         attend_all(wide, 3 * D, own, weights, y, R, S, H, D, (float)scale, threads);
         LINEAR(y, OWN_OUTPUT, wide, D, D);
-        LEAVE(OWN_NORM, wide)
-        FEED_FORWARD(ENCODER_LAST_NORM, ENCODER_INNER, ENCODER_OUTER)
+        LEAVE(OWN_NORM, 0, wide)
+        FEED_FORWARD(ENCODER_LAST_NORM, 1, ENCODER_INNER, ENCODER_OUTER)
     }
 }

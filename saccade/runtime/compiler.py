@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import IO, NamedTuple
 
-_HEADERS = Path(__file__).parent
+_HEADERS = Path(__file__).parent / "kernels"
 _SEAL = b"saccade library"  # then a digest: the end of every library that was written whole
 _SECONDS = 60  # after which a compiler has failed
 _OVERDUE: set[str] = set()  # compilers that are not waited for once more

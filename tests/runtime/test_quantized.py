@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.integers import Int8Matrix, round_rows
-from saccade.precision import linear, products_are_rounded, products_in
-from tests.native import loops
+from saccade.runtime.precision import linear, products_are_rounded, products_in
+from saccade.runtime.quantized import Int8Matrix, round_rows
+from tests.runtime.native import loops
 
 __all__ = ["loops"]
 

@@ -1,0 +1,128 @@
+"""One step of the heads of a Neural Turing Machine and its derivative: `turing_step.c` as operators.
+
+Letters: `B` batch, `N` places of the memory, `M` numbers at each, `H` heads (the `R` that read first, then the `W` that
+write), `K` offsets of a shift, `P` numbers that the controller says. `saccade.nets` has the formulas, in torch's
+operations.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from saccade.runtime.native import KERNELS, call, library_for
+from saccade.runtime.operators import define, expect, only_first
+
+SOURCE = KERNELS / "turing_step.c"
+
+
+def _forward(
+    memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    batch, places, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
+    memory, last, said = memory.contiguous(), last.contiguous(), said.contiguous()
+    weights, reads, after, kept = _outputs(memory, last, said, read, write, shifts, limit)
+    _call(
+        "turing_forward", (memory, last, said, weights, reads, after, kept), batch, places, width, read, write, shifts
+    )
+    return weights, reads, after, kept
+
+
+def _backward_step(
+    memory: Tensor,
+    last: Tensor,
+    said: Tensor,
+    weights: Tensor,
+    kept: Tensor,
+    of_weights: Tensor | None,
+    of_reads: Tensor | None,
+    of_memory: Tensor | None,
+    read: int,
+    write: int,
+    shifts: int,
+    limit: float,
+) -> tuple[Tensor, ...]:
+    batch, places, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
+    made = ((weights, last.shape), (kept, (*last.shape[:2], 4, places)), (of_weights, last.shape))
+    made += ((of_reads, (batch, read, width)), (of_memory, memory.shape))
+    for tensor, shape in made:
+        expect(tensor is None or tuple(tensor.shape) == tuple(shape), f"a gradient or a result: wanted {list(shape)}")
+    inputs = (memory, last, said, weights, kept, of_weights, of_reads, of_memory)
+    tensors = tuple(None if one is None else one.contiguous() for one in inputs)
+    results = tuple(torch.empty_like(one, memory_format=torch.contiguous_format) for one in (memory, last, said))
+    _call("turing_backward", (*tensors, *results), batch, places, width, read, write, shifts, float(limit))
+    return results
+
+
+def _expect_sizes(
+    memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
+) -> tuple[int, int, int]:
+    expect(memory.dim() == 3, f"memory: found shape {list(memory.shape)}, wanted [batch, places, width]")
+    batch, places, width = memory.shape
+    expect(min(places, width, read, write, shifts) >= 1, "places, width, heads and shifts: wanted at least 1 of each")
+    heads = read + write
+    expect(
+        tuple(last.shape) == (batch, heads, places),
+        f"last: found shape {list(last.shape)}, wanted {[batch, heads, places]}",
+    )
+    numbers = heads * (width + 3 + shifts) + 2 * write * width
+    expect(tuple(said.shape) == (batch, numbers), f"said: found shape {list(said.shape)}, wanted {[batch, numbers]}")
+    expect(limit >= 0, f"limit: found {limit}, wanted 0 or more")
+    return batch, places, width
+
+
+def _call(name: str, tensors: tuple[Tensor | None, ...], *numbers: float) -> None:
+    library = library_for(SOURCE, *tensors)
+    if library is None:
+        raise RuntimeError(
+            f"{name}: found tensors of several dtypes or devices, or no C kernel for them; wanted float32 or float64"
+            " throughout, on the CPU"
+        )
+    call(getattr(library, name), tensors, *numbers)
+
+
+def _outputs(
+    memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    reads = memory.new_empty(memory.shape[0], read, memory.shape[2])
+    kept = last.new_empty(*last.shape[:2], 4, last.shape[2])
+    plain = torch.contiguous_format
+    return torch.empty_like(last, memory_format=plain), reads, torch.empty_like(memory, memory_format=plain), kept
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    memory, last, said, *ctx.sizes = inputs
+    weights, _, _, kept = output
+    ctx.save_for_backward(memory, last, said, weights, kept)
+    ctx.mark_non_differentiable(kept)
+    ctx.set_materialize_grads(False)
+
+
+def _backward(ctx: Any, of_weights: Tensor | None, of_reads: Tensor | None, of_memory: Tensor | None, _: Any) -> Any:
+    saved, gradients = ctx.saved_tensors, (of_weights, of_reads, of_memory)
+    with torch.no_grad():
+        results = turing_backward(*saved, *gradients, *ctx.sizes)
+    return *only_first("a step of the Neural Turing Machine", results, *saved[:3], *gradients), None, None, None, None
+
+
+_TENSORS, _SIZES = "Tensor memory, Tensor last, Tensor said", "int read, int write, int shifts, float limit"
+
+turing_backward = define(
+    f"turing_backward({_TENSORS}, Tensor weights, Tensor kept, Tensor? of_weights, Tensor? of_reads, Tensor? of_memory,"
+    f" {_SIZES}) -> (Tensor, Tensor, Tensor)",
+    _backward_step,
+    fake=lambda memory, last, said, *_: tuple(
+        torch.empty_like(one, memory_format=torch.contiguous_format) for one in (memory, last, said)
+    ),
+)
+
+# Memory [B, N, M], where the heads were [B, H, N], what the controller says [B, P] -> where they are [B, H, N], what is
+# read [B, R, M], the memory after it, and what the derivative needs [B, H, 4, N]. From step to step, a sequence's
+# gradient is cut to the norm `limit`, if that is above 0.
+turing_step = define(
+    f"turing_step({_TENSORS}, {_SIZES}) -> (Tensor, Tensor, Tensor, Tensor)",
+    _forward,
+    fake=_outputs,
+    setup=_keep,
+    backward=_backward,
+)

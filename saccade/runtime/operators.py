@@ -1,0 +1,89 @@
+"""C kernels as operators of torch, `torch.ops.saccade.NAME`: one border, with every check at it.
+
+An operator takes what its schema says and checks the rest (dtypes, sizes, ranges) before C sees a pointer. Its fake
+says what shapes come out, its derivative names the operator that computes it, and `torch.vmap` maps it row by row. The
+rest of saccade calls operators where `saccade.runtime.eager` allows it, and torch's own operations elsewhere, so that
+what is exported or traced depends on nothing of saccade's.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+_NAMESPACE = "saccade"
+
+
+def define(
+    schema: str,
+    compute: Callable[..., Any],
+    *,
+    fake: Callable[..., Any],
+    setup: Callable[..., None] | None = None,
+    backward: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """Make the operator of a schema, `name(Tensor x, ...) -> Tensor`, and give it back.
+
+    compute   what it does on a CPU
+    fake      the same without numbers: empty tensors of the right shapes
+    setup     what is kept of a call for its derivative; with `backward`, as in `torch.library.register_autograd`
+    """
+    name, arguments = schema.split("(", 1)
+    full = f"{_NAMESPACE}::{name}"
+    torch.library.define(full, f"({arguments}")
+    torch.library.impl(full, "cpu", compute)
+    torch.library.register_fake(full, fake)
+    operator = getattr(getattr(torch.ops, _NAMESPACE), name).default
+    if backward is not None:
+        torch.library.register_autograd(full, backward, setup_context=setup)
+    if "!" not in schema:  # what changes its arguments would change a part of a mapped one
+        torch.library.register_vmap(full, _row_by_row(operator))
+    return operator
+
+
+def _row_by_row(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule for `torch.vmap` that is right for any operator that changes none of its arguments."""
+
+    def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Any, Any]:
+        pairs = list(zip(arguments, in_dims, strict=True))
+        rows = [
+            operator(*(one if dim is None else one.select(dim, row) for one, dim in pairs))
+            for row in range(info.batch_size)
+        ]
+        if isinstance(rows[0], Tensor):
+            return torch.stack(rows), 0
+        return tuple(map(torch.stack, zip(*rows, strict=True))), (0,) * len(rows[0])
+
+    return rule
+
+
+def expect(right: bool, message: str) -> None:  # noqa: FBT001 - it reads like an assertion
+    """Raise unless an argument is right."""
+    if not right:
+        raise ValueError(message)
+
+
+def only_first(name: str, gradients: Sequence[Tensor | None], *given: Tensor | None) -> tuple[Tensor | None, ...]:
+    """Gradients that were computed of tensors `given`, with a derivative of their own that is refused by name.
+
+    A gradient is differentiable only if whoever asked for it said `create_graph=True`; otherwise this does nothing.
+    """
+    if not torch.is_grad_enabled():
+        return tuple(gradients)
+    return tuple(None if one is None else _OnlyFirst.apply(name, one, *given) for one in gradients)
+
+
+class _OnlyFirst(Function):
+    @staticmethod
+    def forward(ctx: Any, name: str, gradient: Tensor, *given: Tensor | None) -> Tensor:
+        ctx.name = name
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise RuntimeError(
+            f"{ctx.name} has no second derivative here; compute and differentiate within"
+            " saccade.runtime.torch_only(), where torch's own operations have it"
+        )
