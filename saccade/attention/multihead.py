@@ -146,7 +146,7 @@ def _expect_batch(name: str, tensor: Tensor, dim: int) -> None:
 def _expect_score_of_size(score: Score, size: int) -> None:
     """Raise unless the score takes queries and keys of a head's size; tried once, on nothing."""
     expect_instance("score", score, Score, example="ScaledDot()")
-    nothing = next(score.parameters(), torch.zeros(())).new_zeros(1, 1, size)
+    nothing = next(score.parameters(), torch.zeros((), device="cpu")).new_zeros(1, 1, size)
     try:
         score(nothing, nothing)
     except ValueError as error:

@@ -24,7 +24,10 @@ class GridEncoder(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(channels)
         self.projection = Linear(channels, dim)
-        self.positions = nn.Parameter(waves(side, dim))
+        self.positions = nn.Parameter(torch.empty(side * side, dim))
+        if not self.positions.is_meta:  # a net without numbers has no first ones; torch would take a second to see that
+            with torch.no_grad():
+                self.positions.copy_(waves(side, dim))
         self.dropout = Dropout(dropout)
         self.finals = finals
 

@@ -94,12 +94,12 @@ class MemoryNetwork(nn.Module):
         self.memory, self.empty, self.noise = memory, empty, noise
         count = hops + 1 if tying == "adjacent" else 3
         # adjacent: A^1 = B, C^1, ..., C^K; layer-wise: A, C, B. One beside the other, so that one sum serves all.
-        self.embedding = nn.Parameter(torch.randn(words, count * dim) * _STD)
+        self.embedding = _table(words, count * dim)
         remembered = count if tying == "adjacent" else 2
         times = memory + self.most_empty(memory)
-        self.times = nn.Parameter(torch.randn(times, remembered * dim) * _STD)
-        self.map = nn.Parameter(torch.randn(dim, dim) * _STD) if tying == "layer-wise" else None
-        self.output = nn.Parameter(torch.randn(words, dim) * _STD) if tying == "layer-wise" else None
+        self.times = _table(times, remembered * dim)
+        self.map = _table(dim, dim) if tying == "layer-wise" else None
+        self.output = _table(words, dim) if tying == "layer-wise" else None
         with torch.no_grad():
             for table in (self.embedding, self.output):
                 if table is not None:
@@ -172,3 +172,8 @@ class MemoryNetwork(nn.Module):
         # the ones that are not wanted stand behind the whole story, where they move nothing
         before = before.masked_fill(torch.arange(most, device=there.device) >= wanted, sentences)
         return times + (before[:, None] <= times[..., None]).sum(-1)
+
+
+def _table(rows: int, columns: int) -> nn.Parameter:
+    """First weights, as published: normal numbers of spread 0.1."""
+    return nn.Parameter(nn.init.normal_(torch.empty(rows, columns), std=_STD))

@@ -33,7 +33,7 @@ class SequenceEncoder(nn.Module):
     def __init__(self, inputs: int, dim: int, *, layers: int, dropout: float) -> None:
         super().__init__()
         self.embed = nn.Linear(inputs, dim)
-        self.end = nn.Parameter(torch.randn(dim) / dim**0.5)
+        self.end = nn.Parameter(nn.init.normal_(torch.empty(dim), std=dim**-0.5))
         self.dropout = Dropout(dropout)
         self.rnn = nn.LSTM(
             dim, dim // 2, layers, batch_first=True, bidirectional=True, dropout=dropout if layers > 1 else 0.0
@@ -56,7 +56,7 @@ class SetEncoder(nn.Module):
         super().__init__()
         dim = shape.dim
         self.embed = nn.Linear(inputs, dim)
-        self.end = nn.Parameter(torch.randn(dim) / dim**0.5)
+        self.end = nn.Parameter(nn.init.normal_(torch.empty(dim), std=dim**-0.5))
         self.positions = Sinusoidal(dim) if shape.positions == "sinusoidal" else None
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(layers))
         self.norm = nn.LayerNorm(dim)
@@ -99,7 +99,7 @@ class PointerDecoder(Searchable[PointerState]):
         super().__init__()
         self.score = score
         self.once = once
-        self.first = nn.Parameter(torch.randn(dim) / dim**0.5)  # what is read before the first place
+        self.first = nn.Parameter(nn.init.normal_(torch.empty(dim), std=dim**-0.5))  # what is read before the first place
         self.bridge = nn.Linear(dim, 2 * dim)
         self.rnn = nn.LSTM(dim, dim, batch_first=True)
         self.dropout = Dropout(dropout)

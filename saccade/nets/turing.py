@@ -151,7 +151,7 @@ class TuringMachine(nn.Module):
 
 def _random(places: int, width: int) -> Tensor:
     """Numbers for a first memory, each place of about length 1."""
-    return torch.randn(places, width) / width**0.5
+    return nn.init.normal_(torch.empty(places, width), std=width**-0.5)
 
 
 _CONSTANT = 1e-6  # Collier 2018

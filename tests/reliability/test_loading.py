@@ -19,6 +19,7 @@ from saccade.errors import InputError
 from saccade.models.folder import file_digest
 from saccade.settings import parse_yaml
 from saccade.tensors import write_tensors
+from soak.tiny import RECIPES
 
 
 @pytest.fixture
@@ -201,3 +202,17 @@ def test_a_damaged_checkpoint_has_its_own_remedy(run: Path, tmp_path: Path, caps
     assert last.endswith(
         "checkpoint.safetensors: damaged, its numbers are not as they were written; begin again, in another folder"
     )
+
+
+def test_no_model_takes_torch_compile_to_load(tmp_path: Path) -> None:
+    """Its import costs most of a second, more than all else that happens before a small model's first answer."""
+    train = "import sys; from pathlib import Path; from soak.tiny import RECIPES, SUBWORDS, train_model\n"
+    train += "for name, recipe in {**RECIPES, 'subwords': SUBWORDS}.items():\n"
+    train += "    train_model(recipe, Path(sys.argv[1]) / name)"
+    subprocess.run([sys.executable, "-c", train, tmp_path], check=True)  # noqa: S603
+    runs = sorted(str(path) for path in tmp_path.glob("*/run"))
+    load = "import sys, saccade\n"
+    load += "for run in sys.argv[1:]:\n    saccade.load(run)\n    print(run, 'torch._dynamo' in sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", load, *runs], check=True, capture_output=True, text=True)  # noqa: S603
+    assert loaded.stdout.splitlines() == [f"{run} False" for run in runs]
+    assert len(runs) == len(RECIPES) + 1
