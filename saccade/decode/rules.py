@@ -46,7 +46,7 @@ class Rules(NamedTuple):
 
         If fewer may, the list is filled up with impossible ones; it is shorter if the vocabulary is.
         """
-        values, tokens = best_tokens(logits, min(count, logits.shape[1] - END), first=END)
+        values, tokens = best_tokens(logits, min(count, logits.shape[1] - END), END)
         forced = self._forced(place)
         if forced is None:
             return values, tokens
@@ -59,8 +59,8 @@ class Rules(NamedTuple):
         return torch.cat([log_probs, values[:, 1:]], dim=1), torch.cat([wanted, tokens[:, 1:]], dim=1)
 
     def looked_at(self, place: int, count: int) -> int | None:
-        """How many of the highest logits of a row `best` may choose from; None if others are prescribed somewhere."""
-        return count + END if self._all_free(place) else None  # the numbers before END are passed over
+        """How many of the highest logits of a row `best` may choose from, if not END; None if others are prescribed."""
+        return count + END if place >= self.prefixes.shape[1] else None  # the numbers before END are passed over
 
     def _forced(self, place: int) -> Tensor | None:
         """What each row has to write at this place, `[R]`, PAD if that is open; None if it is for all of them."""

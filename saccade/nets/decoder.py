@@ -65,8 +65,9 @@ class Searchable(nn.Module, ABC, Generic[StateT]):
     ) -> Step[StateT]:
         """Read one token for each sequence, `[B]`, and say what may come next.
 
-        best    only so many logits of each row, the highest, will be looked at one by one. The others may then be a
-                little off, which a softmax over all of them does not show. None: any of them may be looked at.
+        best    only so many logits of each row, the highest, will be looked at one by one, and that of END. The others
+                may then be a little off, which a softmax over all of them does not show. None: any of them may be
+                looked at.
 
         The state is used up: `step` may write into its tensors what the next state holds.
         """

@@ -7,7 +7,6 @@ wanted; the tests hold the two together.
 Letters: `N` sentences, `S` tokens of each, `D` dim, `L` layers, `H` heads.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -49,7 +48,7 @@ def gather_encoder(layers: tuple[EncoderWeights, ...], *, pre_norm: bool, heads:
     return EncoderStack(layers, pre_norm, heads, scale, torch.tensor(places), eps)
 
 
-def encode_few(x: Tensor, mask: Tensor, gather: Callable[[], EncoderStack]) -> Tensor | None:
+def encode_few(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
     """`[N, S, D]` through all layers, where `mask` `[N, 1, S]` says which tokens are real.
 
     None where there is no loop for it, or where there are so many tokens that torch's operations are faster.
@@ -58,8 +57,6 @@ def encode_few(x: Tensor, mask: Tensor, gather: Callable[[], EncoderStack]) -> T
     library = library_for(SOURCE, x) if x.dtype == torch.float32 and sentences * items <= FEW_TOKENS else None
     if library is None:
         return None
-    # Anew for each call: a fused optimizer changes weights without a trace, so copies of them cannot be kept safely.
-    stack = gather()
     if stack.layers[0].own.weight.dtype != x.dtype:
         return None
     inner = len(stack.layers[0].inner.weight)

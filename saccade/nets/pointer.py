@@ -99,7 +99,9 @@ class PointerDecoder(Searchable[PointerState]):
         super().__init__()
         self.score = score
         self.once = once
-        self.first = nn.Parameter(nn.init.normal_(torch.empty(dim), std=dim**-0.5))  # what is read before the first place
+        self.first = nn.Parameter(
+            nn.init.normal_(torch.empty(dim), std=dim**-0.5)
+        )  # what is read before the first place
         self.bridge = nn.Linear(dim, 2 * dim)
         self.rnn = nn.LSTM(dim, dim, batch_first=True)
         self.dropout = Dropout(dropout)

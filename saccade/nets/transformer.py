@@ -25,6 +25,8 @@ from saccade.nets.dropout import Dropout
 from saccade.nets.few_tokens import FEW_TOKENS, EncoderStack, EncoderWeights, encode_few, gather_encoder
 from saccade.nets.transformer_steps import (
     LayerWeights,
+    Matrix,
+    StackWeights,
     StepState,
     gather,
     norm_of,
@@ -34,6 +36,7 @@ from saccade.nets.transformer_steps import (
     step_through,
 )
 from saccade.runtime.bfloat16 import Linear
+from saccade.runtime.precision import kept
 
 Norm = Literal["pre", "post"]
 Positions = Literal["sinusoidal", "learned", "rotary", "none"]
@@ -175,16 +178,17 @@ class TransformerEncoder(nn.Module):
         """All layers by one native loop, for a few tokens; None where that is not for these layers, or not faster."""
         if torch.is_grad_enabled() or x[..., 0].numel() > FEW_TOKENS:
             return None
+        found = kept(self, self._stack)
+        return None if found is None else encode_few(x, mask, found)
+
+    def _stack(self) -> EncoderStack | None:
+        """The weights for the native loop, if it computes what these layers do."""
         layers = self._layers()
         scale = scale_for_steps(layers, EncoderLayer, FeedForward, Residual)
         if scale is None or not all(isinstance(layer.feed_forward.bend, nn.ReLU) for layer in layers):
             return None
-
-        def gather() -> EncoderStack:
-            weights = tuple(layer.weights() for layer in layers)
-            return gather_encoder(weights, pre_norm=self.shape.norm == "pre", heads=self.shape.heads, scale=scale)
-
-        return encode_few(x, mask, gather)
+        weights = tuple(layer.weights() for layer in layers)
+        return gather_encoder(weights, pre_norm=self.shape.norm == "pre", heads=self.shape.heads, scale=scale)
 
     def _layers(self) -> list[EncoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, EncoderLayer)]
@@ -322,8 +326,13 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
 
     def _start_steps(self, encoded: Encoded, copies: int) -> StepState | None:
         """The state for steps of `saccade.nets.transformer_steps`; None where they do not compute these layers."""
-        layers, pre_norm = self._layers(), self.shape.norm == "pre"
-        scale = None if self.training else scale_for_steps(layers, DecoderLayer, FeedForward, Residual)
+        found = None if self.training else kept(self, self._stack)
+        return None if found is None else start_steps(*found, encoded, heads=self.shape.heads, copies=copies)
+
+    def _stack(self) -> tuple[StackWeights, Matrix] | None:
+        """The weights for the steps, and those of the source's keys and values; None if steps compute other layers."""
+        layers = self._layers()
+        scale = scale_for_steps(layers, DecoderLayer, FeedForward, Residual)
         if scale is None:
             return None
         keys_and_values = (
@@ -331,8 +340,8 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
             for layer in layers
             for projection in (layer.cross_attention.key_projection, layer.cross_attention.value_projection)
         )
-        weights = gather(tuple(layer.weights() for layer in layers), pre_norm=pre_norm, scale=scale)
-        return start_steps(weights, stack(*keys_and_values), encoded, heads=self.shape.heads, copies=copies)
+        weights = gather(tuple(layer.weights() for layer in layers), pre_norm=self.shape.norm == "pre", scale=scale)
+        return weights, stack(*keys_and_values)
 
     def _layers(self) -> list[DecoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

@@ -9,11 +9,11 @@ formula. In "float32" it is not, but a large matrix of which only the highest ou
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import torch
 from torch import Tensor, nn
@@ -31,6 +31,8 @@ FEW_ROWS = 16
 
 _Where = tuple[int, ...]  # where a weight lies, and how
 
+T = TypeVar("T")
+
 
 @dataclass
 class _Products:
@@ -40,6 +42,7 @@ class _Products:
     rounded: dict[_Where, Int8Matrix] = field(default_factory=dict)
     screened: dict[_Where, ScreenedMatrix | None] = field(default_factory=dict)
     rows_asked: Counter[_Where] = field(default_factory=Counter)  # of weights whose highest outputs were wanted
+    kept: dict[int, tuple[nn.Module, Any]] = field(default_factory=dict)  # by the identity of the module, which stays
 
 
 _products: ContextVar[_Products | None] = ContextVar("products", default=None)
@@ -57,6 +60,19 @@ def products_in(precision: Precision) -> Iterator[None]:
         yield
     finally:
         _products.reset(token)
+
+
+def kept(module: nn.Module, make: Callable[[], T]) -> T:
+    """What `make` gives of a module: once within `products_in`, and anew for each call elsewhere.
+
+    There, nobody knows whether weights have changed: a fused optimizer does it without a trace.
+    """
+    products = _products.get()
+    if products is None or torch.is_grad_enabled() or not is_eager():
+        return make()
+    if id(module) not in products.kept:
+        products.kept[id(module)] = module, make()
+    return products.kept[id(module)][1]
 
 
 def products_are_rounded() -> bool:
@@ -82,10 +98,11 @@ def through(layer: nn.Module, x: Tensor) -> Tensor:
     return layer(x)
 
 
-def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: int) -> Tensor | None:
-    """The product x Wᵀ + b, `[R, in]` -> `[R, out]`, of which only the `count` highest of each row are wanted.
+def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: int, always: int = 0) -> Tensor | None:
+    """The product x Wᵀ + b, `[R, in]` -> `[R, out]`, of which the `count` highest of each row and the first are wanted.
 
-    They are exact, and the others nearly (`saccade/runtime/shortlist.py`). None where that is not faster, and in int8.
+    These, `always` of the first, are exact, and the others nearly (`saccade/runtime/shortlist.py`). None where that is
+    not faster, and in int8.
     """
     products = _products.get()
     if products is None or products.precision != "float32" or torch.is_grad_enabled() or not is_eager():
@@ -97,7 +114,7 @@ def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: in
     if where not in products.screened:
         products.screened[where] = screened(weight)
     matrix = products.screened[where]
-    return None if matrix is None else matrix.highest(x, bias, count)
+    return None if matrix is None else matrix.highest(x, bias, count, always=always)
 
 
 def _rounded() -> dict[_Where, Int8Matrix] | None:

@@ -36,8 +36,11 @@ class ScreenedMatrix:
         unit = float(self._packed.units.max())  # NaN if there is one: then all outputs are computed anew
         self._slack = 2 * 1.01 * LENGTH * math.sqrt(weight.shape[1]) * unit
 
-    def highest(self, x: Tensor, bias: Tensor | None, count: int) -> Tensor:
-        """The product x Wᵀ + b, in which the `count` highest of each row are the right ones, and exact."""
+    def highest(self, x: Tensor, bias: Tensor | None, count: int, *, always: int = 0) -> Tensor:
+        """The product x Wᵀ + b, in which the `count` highest of each row are the right ones, and exact.
+
+        The first `always` outputs are exact as well, however low they are.
+        """
         rows, outputs, count = x.contiguous(), len(self.weight), min(count, len(self.weight))
         bias = None if bias is None else bias.contiguous()
         out, units = self._packed.multiply(rows, bias)
@@ -45,7 +48,7 @@ class ScreenedMatrix:
         call(
             self._refiner.refine_highest,
             (rows, self.weight, bias, units, out, values, places),
-            *(*rows.shape, outputs, count, self._slack),
+            *(*rows.shape, outputs, count, always, self._slack),
         )
         return out
 

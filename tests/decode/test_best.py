@@ -21,7 +21,7 @@ def test_they_are_those_of_torch(rows: int, size: int, by_token: bool) -> None: 
         logits = torch.randn(rows, size) * scale
         given = logits.t().contiguous().t() if by_token else logits
         for count in {1, min(10, size - 3), size - 3}:
-            values, tokens = best_tokens(given, count, first=3)
+            values, tokens = best_tokens(given, count, 3)
             wanted = logits[:, 3:].sort(descending=True).values[:, :count]
             assert logits.gather(1, tokens).equal(wanted)  # not the tokens: two may be equally good
             assert all(len(set(row)) == count for row in tokens.tolist())
@@ -36,5 +36,5 @@ def test_of_equals_the_first_comes_first(by_token: bool) -> None:  # noqa: FBT00
         pytest.skip("no C loops here, and torch's topk takes equals in any order")
     logits[:, 50] = 1.0
     given = logits.t().contiguous().t() if by_token else logits
-    _, tokens = best_tokens(given, 3, first=3)
+    _, tokens = best_tokens(given, 3, 3)
     assert tokens.tolist() == [[50, 3, 4]] * 20

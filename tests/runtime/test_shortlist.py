@@ -79,6 +79,19 @@ def test_the_highest_are_those_of_the_exact_product(count: int, with_bias: bool)
 
 
 @pytest.mark.usefixtures("any_size")
+def test_the_first_are_exact_however_low_they_are() -> None:
+    torch.manual_seed(4)
+    weight, x, bias = torch.randn(1009, 67), torch.randn(5, 67), torch.randn(1009)
+    bias[:4] = -1000.0
+    exact = x.double() @ weight.double().t() + bias.double()
+    found = made(weight).highest(x, bias, 2, always=4).double()
+    torch.testing.assert_close(found[:, :4], exact[:, :4], atol=1e-6, rtol=2e-7)
+    assert not torch.allclose(found[:, 4:], exact[:, 4:], atol=1e-6)
+    few = made(weight[:3]).highest(x, None, 1, always=4)
+    torch.testing.assert_close(few, x @ weight[:3].t())
+
+
+@pytest.mark.usefixtures("any_size")
 def test_what_rounding_puts_in_the_wrong_order() -> None:
     """Outputs so near to each other that those of 16 bits have another order: the exact one counts."""
     torch.manual_seed(1)

@@ -7,20 +7,19 @@ import torch
 from torch import Tensor
 
 from saccade.runtime.native import KERNELS, call, library_for
-from saccade.runtime.operators import define, expect
+from saccade.runtime.operators import define
 
 SOURCE = KERNELS / "best.c"
 
 
 def _best_tokens(logits: Tensor, count: int, first: int) -> tuple[Tensor, Tensor]:
-    expect(
-        logits.dim() == 2 and logits.is_floating_point(),
-        f"logits: found shape {list(logits.shape)} of {logits.dtype}, wanted [rows, vocabulary] of floating point",
-    )
-    expect(
-        first >= 0 and 1 <= count <= logits.shape[1] - first,
-        f"count: found {count} from {first} on, wanted 1 to {logits.shape[1] - first}, as many as there are",
-    )
+    # each message is made only if it is needed: this is called at every step
+    if logits.dim() != 2 or not logits.is_floating_point():
+        found = f"shape {list(logits.shape)} of {logits.dtype}"
+        raise ValueError(f"logits: found {found}, wanted [rows, vocabulary] of floating point")
+    if first < 0 or not 1 <= count <= logits.shape[1] - first:
+        most = logits.shape[1] - first
+        raise ValueError(f"count: found {count} from {first} on, wanted 1 to {most}, as many as there are")
     library = library_for(SOURCE, logits) if logits.dtype == torch.float32 else None
     if library is None:
         return torch_best_tokens(logits, count, first=first)

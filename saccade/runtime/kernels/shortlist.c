@@ -2,10 +2,17 @@
 #include "few_rows.h"
 #include "highest.h"
 
+static float exact(const float *x, const float *w, const float *b, int64_t in, int64_t o)
+{
+    return dot(x, w + o * in, in) + (b ? b[o] : 0);
+}
+
 /* out [R][outputs] is x w^T + b to within slack * units[r] / 2 in row r. What may be among the `count` highest of its
-   row is computed anew. `values` and `places`, [R][count], are room. A comparison with NaN counts as "may be". */
+   row is computed anew, and so are the outputs [0 .. always) in any case. `values` and `places`, [R][count], are room.
+   A comparison with NaN counts as "may be". */
 void refine_highest(const float *x, const float *w, const float *b, const float *units, float *out, float *values,
-                    int64_t *places, int64_t R, int64_t in, int64_t outputs, int64_t count, double slack, int threads)
+                    int64_t *places, int64_t R, int64_t in, int64_t outputs, int64_t count, int64_t always,
+                    double slack, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t r = 0; r < R; r++) {
@@ -16,6 +23,8 @@ void refine_highest(const float *x, const float *w, const float *b, const float 
         for (int64_t from = 0, p = 0; from < outputs; from += size, p++)
             for (int64_t o = from; !(tops[p] < least) && o < from + size && o < outputs; o++)
                 if (!(row[o] < least))
-                    row[o] = dot(x + r * in, w + o * in, in) + (b ? b[o] : 0);
+                    row[o] = exact(x + r * in, w, b, in, o);
+        for (int64_t o = 0; o < always && o < outputs; o++)
+            row[o] = exact(x + r * in, w, b, in, o);
     }
 }

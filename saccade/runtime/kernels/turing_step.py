@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from saccade.runtime.native import KERNELS, call, library_for
-from saccade.runtime.operators import define, expect, only_first
+from saccade.runtime.operators import define, only_first
 
 SOURCE = KERNELS / "turing_step.c"
 
@@ -46,7 +46,8 @@ def _backward_step(
     made = ((weights, last.shape), (kept, (*last.shape[:2], 4, places)), (of_weights, last.shape))
     made += ((of_reads, (batch, read, width)), (of_memory, memory.shape))
     for tensor, shape in made:
-        expect(tensor is None or tuple(tensor.shape) == tuple(shape), f"a gradient or a result: wanted {list(shape)}")
+        if tensor is not None and tensor.shape != shape:
+            raise ValueError(f"a gradient or a result: found shape {list(tensor.shape)}, wanted {list(shape)}")
     inputs = (memory, last, said, weights, kept, of_weights, of_reads, of_memory)
     tensors = tuple(None if one is None else one.contiguous() for one in inputs)
     results = tuple(torch.empty_like(one, memory_format=torch.contiguous_format) for one in (memory, last, said))
@@ -57,17 +58,20 @@ def _backward_step(
 def _expect_sizes(
     memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
 ) -> tuple[int, int, int]:
-    expect(memory.dim() == 3, f"memory: found shape {list(memory.shape)}, wanted [batch, places, width]")
+    # each message is made only if it is needed: this is called at every step
+    if memory.dim() != 3:
+        raise ValueError(f"memory: found shape {list(memory.shape)}, wanted [batch, places, width]")
     batch, places, width = memory.shape
-    expect(min(places, width, read, write, shifts) >= 1, "places, width, heads and shifts: wanted at least 1 of each")
+    if min(places, width, read, write, shifts) < 1:
+        raise ValueError("places, width, heads and shifts: wanted at least 1 of each")
     heads = read + write
-    expect(
-        tuple(last.shape) == (batch, heads, places),
-        f"last: found shape {list(last.shape)}, wanted {[batch, heads, places]}",
-    )
+    if last.shape != (batch, heads, places):
+        raise ValueError(f"last: found shape {list(last.shape)}, wanted {[batch, heads, places]}")
     numbers = heads * (width + 3 + shifts) + 2 * write * width
-    expect(tuple(said.shape) == (batch, numbers), f"said: found shape {list(said.shape)}, wanted {[batch, numbers]}")
-    expect(limit >= 0, f"limit: found {limit}, wanted 0 or more")
+    if said.shape != (batch, numbers):
+        raise ValueError(f"said: found shape {list(said.shape)}, wanted {[batch, numbers]}")
+    if not limit >= 0:
+        raise ValueError(f"limit: found {limit}, wanted 0 or more")
     return batch, places, width
 
 
