@@ -98,7 +98,7 @@ def expect_at_least(name: str, number: float, least: float) -> None:
 
 def expect_count(name: str, number: int, *, least: int = 1) -> None:
     """Raise unless `number` is a whole number of at least `least`."""
-    if isinstance(number, torch.SymInt):  # of a shape that torch.export leaves open
+    if isinstance(number, (torch.SymInt, Tensor)):  # of a shape that torch.export leaves open, or torch.jit.trace
         return
     if not isinstance(number, int) or isinstance(number, bool):
         raise ValueError(f"{name}: found {number!r}, wanted a whole number of at least {least}")

@@ -49,7 +49,7 @@ def interpolate(content: Tensor, last: Tensor, gate: Tensor) -> Tensor:
 
     Weightings `[..., N]`, gate g `[...]` between 0 and 1.
     """
-    return torch.lerp(last, content, gate[..., None])
+    return torch.lerp(last.to(content.dtype), content, gate[..., None].to(content.dtype))  # which autocast leaves apart
 
 
 def shift(weights: Tensor, offsets: Tensor) -> Tensor:

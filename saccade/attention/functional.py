@@ -29,7 +29,7 @@ from saccade.attention.masks import causal_mask, join_masks
 from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.scores import RememberingScore, Score
 from saccade.attention.weightings import Choice, Soft, Weighted, Weighting, WindowedSoftmax
-from saccade.runtime.eager import is_eager
+from saccade.runtime.eager import is_eager, is_transformed
 
 Path = Literal["fused", "tiled", "plain", "stepwise"]
 
@@ -58,7 +58,7 @@ def attend(
     expect_items("query", query)
     expect_items("key", key, like=("query", query))
     expect_pairs(key, value)
-    if not torch.is_autocast_enabled(query.device.type):
+    if query.is_meta or not torch.is_autocast_enabled(query.device.type):
         expect_same_kind("key", key, like=("query", query))
         expect_same_kind("value", value, like=("key", key))
     return recall(
@@ -162,7 +162,7 @@ def attention_path(
     if need_weights or not isinstance(weighting, WindowedSoftmax):
         return "plain"
     if score.is_dot_product:
-        return "fused"
+        return "plain" if is_transformed() else "fused"
     # in tiles only what is computed here and now: whoever compiles or maps wants to see through
     return "tiled" if is_eager() and math.prod(shape) > TILE else "plain"
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.runtime.eager import is_bare, is_eager, is_plain
+from saccade.runtime.eager import has_numbers, is_bare, is_eager
 from saccade.runtime.precision import linear, products_are_rounded
 
 KINDS = (nn.RNN, nn.GRU, nn.LSTM)
@@ -76,7 +76,7 @@ def read_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tu
     Gives the states of the top layer `[B, S, directions D]`, zeros at padding, and what it ends with in each direction,
     side by side, `[B, directions D]` each.
     """
-    if is_bare(rnn, *KINDS) and (products_are_rounded() or not (is_eager() and is_plain(x))):
+    if is_bare(rnn, *KINDS) and (products_are_rounded() or not (is_eager() and has_numbers(x))):
         return read_through(rnn, x, mask)
     packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
     output, final = rnn(packed)
@@ -89,7 +89,7 @@ def read_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tu
 def read_through(rnn: nn.RNNBase, x: Tensor, mask: Tensor) -> tuple[Tensor, State]:
     """`read_padded` one step after the other, by products of saccade's own and operations that can be seen through."""
     finals: list[State] = []
-    nothing = x.new_zeros(len(x), rnn.hidden_size)
+    nothing = x.new_zeros(x.shape[0], rnn.hidden_size)
     first: State = (nothing,) * (2 if rnn.mode == "LSTM" else 1)
     for layer in range(rnn.num_layers):
         x = _between_layers(rnn, layer, x)
@@ -131,7 +131,15 @@ def _gru(inputs: Tensor, recurrent: Tensor, state: State) -> State:
     dim = state[0].shape[1]
     reset, update = torch.sigmoid(inputs[:, : 2 * dim] + recurrent[:, : 2 * dim]).chunk(2, dim=1)
     new = torch.tanh(torch.addcmul(inputs[:, 2 * dim :], reset, recurrent[:, 2 * dim :]))
-    return (torch.lerp(new, state[0], update),)
+    return (torch.lerp(new, state[0].to(new.dtype), update.to(new.dtype)),)  # which autocast leaves apart
+
+
+def lstm_cell(cell: nn.LSTMCell, x: Tensor, state: State) -> State:
+    """A step of torch's own cell, which cannot be mapped, and is gone through here for those who do."""
+    if is_eager() or not is_bare(cell, nn.LSTMCell):
+        return cell(x, state)
+    inputs = linear(x, cell.weight_ih, cell.bias_ih)
+    return _lstm(inputs, linear(state[0], cell.weight_hh, cell.bias_hh), state)
 
 
 def _lstm(inputs: Tensor, recurrent: Tensor, state: State) -> State:

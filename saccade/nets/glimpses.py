@@ -34,7 +34,7 @@ class GlimpseSensor(nn.Module):
         for scale in range(self.scales):
             wide = self.size * 2**scale
             # the places of the patch's pixels around its middle, in shares of the image: one pixel is 2 / (W - 1)
-            steps = torch.arange(wide, device=images.device) - (wide - 1) / 2
+            steps = torch.arange(wide, device=places.device, dtype=places.dtype) - (wide - 1) / 2
             y = steps * 2 / max(images.shape[2] - 1, 1)
             x = steps * 2 / max(images.shape[3] - 1, 1)
             around = torch.stack(torch.meshgrid(x, y, indexing="xy"), dim=-1)  # [wide, wide, 2]
@@ -67,7 +67,7 @@ class RecurrentAttention(nn.Module):
 
     def forward(self, images: Tensor) -> Glimpsed:
         """Look at images `[B, 1, H, W]`."""
-        count = len(images)
+        count = images.shape[0]
         place = torch.empty(count, 2).uniform_(-1, 1) if self.training else torch.zeros(count, 2)
         place = place.to(images)
         state = images.new_zeros(count, self.keep.in_features)
@@ -94,7 +94,7 @@ class RecurrentAttention(nn.Module):
         """The next place `[B, 2]`, and the log of how likely it was `[B]`."""
         mean = torch.tanh(self.next_place(state))
         if not self.training:
-            return mean, mean.new_zeros(len(mean))
+            return mean, mean.new_zeros(mean.shape[0])
         drawn = (mean + self.std * torch.randn_like(mean)).detach()
         log_prob = -((drawn - mean) ** 2).sum(-1) / (2 * self.std**2)  # up to a constant, which has no gradient
         return drawn.clamp(-1, 1), log_prob

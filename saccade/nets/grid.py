@@ -33,7 +33,7 @@ class GridEncoder(nn.Module):
 
     def forward(self, features: Tensor) -> Encoded:
         states = self.dropout(self.projection(self.norm(features)) + self.positions)  # [B, P, D]
-        mask = torch.ones(len(states), 1, states.shape[1], dtype=torch.bool, device=states.device)
+        mask = torch.ones(states.shape[0], 1, states.shape[1], dtype=torch.bool, device=states.device)
         return Encoded(states, mask, (states.mean(1),) * self.finals)
 
 

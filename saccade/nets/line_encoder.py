@@ -29,7 +29,7 @@ class LineEncoder(nn.Module):
         maps = self.blocks(strips)  # [B, C, H / 4, T]
         columns = torch.relu(self.column(maps.permute(0, 3, 1, 2).flatten(2)))  # [B, T, D]
         columns = self.dropout(columns)
-        mask = torch.ones(len(columns), 1, columns.shape[1], dtype=torch.bool, device=columns.device)
+        mask = torch.ones(columns.shape[0], 1, columns.shape[1], dtype=torch.bool, device=columns.device)
         if is_eager() or not is_bare(self.rnn, *KINDS):
             states, last = self.rnn(columns)
             final = last.transpose(0, 1).flatten(1)

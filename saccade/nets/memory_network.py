@@ -21,6 +21,8 @@ from torch import Tensor, nn
 
 from saccade.attention import Dot, Soft, Weighted, Weighting, attend
 from saccade.nets.dropout import Dropout
+from saccade.runtime.eager import has_numbers, is_eager, is_transformed
+from saccade.runtime.operators import watched
 
 Tying = Literal["adjacent", "layer-wise"]
 Encoding = Literal["position", "bag"]
@@ -36,6 +38,22 @@ class Linear(Weighting):
 
     def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
         return Weighted(scores if mask is None else scores.masked_fill(~mask, 0.0), state)
+
+
+class Switched(Weighting):
+    """One weighting where a tensor says so, and another where it does not, for those who cannot look at the tensor."""
+
+    def __init__(self, where: Tensor, weighting: Weighting, otherwise: Weighting) -> None:
+        super().__init__()
+        self.where, self.weighting, self.otherwise = where, weighting, otherwise
+
+    @property
+    def sums_to_one(self) -> bool:
+        return self.weighting.sums_to_one and self.otherwise.sums_to_one
+
+    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+        one, other = (way(scores, mask=mask, query=query).weights for way in (self.weighting, self.otherwise))
+        return Weighted(torch.where(self.where.bool(), one, other), state)
 
 
 class Recalled(NamedTuple):
@@ -122,7 +140,7 @@ class MemoryNetwork(nn.Module):
         remembered = F.embedding(stories, encoded)[..., : times.shape[-1]] + times
         remembered = F.pad(remembered, (0, 0, 0, self.empty))
         memories = remembered.unflatten(-1, (-1, self.dim)).unbind(-2)  # of each embedding, [B, S + empty, D]
-        weighting = self.plain if bool(self.linear) else self.soft
+        weighting = self._weighting()
         mask = F.pad(there, (0, self.empty), value=True)[:, None]  # [B, 1, S + empty]
         first = 0 if self.tying == "adjacent" else 2 * self.dim
         asked = F.embedding(questions, encoded)[:, None, first : first + self.dim]  # [B, 1, D]
@@ -146,6 +164,11 @@ class MemoryNetwork(nn.Module):
         logits = logits.index_fill(1, torch.zeros(1, dtype=torch.long, device=logits.device), -torch.inf)
         return Recalled(logits, torch.cat(looked, dim=1) if need_weights else None)
 
+    def _weighting(self) -> Weighting:
+        if not (is_eager() and has_numbers(self.linear)):
+            return Switched(self.linear, self.plain, self.soft)
+        return self.plain if bool(self.linear) else self.soft
+
     def encode(self, sentences: Tensor) -> Tensor:
         """`[U, J]` numbers of words -> `[U, E D]`, the vectors of each sentence, one embedding after the other."""
         there = sentences != 0
@@ -157,7 +180,10 @@ class MemoryNetwork(nn.Module):
         return self._sums(sentences, first) - place * self._sums(sentences, second)
 
     def _sums(self, sentences: Tensor, weights: Tensor) -> Tensor:
-        return F.embedding_bag(sentences, self.embedding, mode="sum", per_sample_weights=weights, padding_idx=0)
+        if is_transformed():  # which torch's sum of a bag cannot be
+            return (F.embedding(sentences, self.embedding) * weights[..., None]).sum(-2)
+        table = watched("a memory network", self.embedding)
+        return F.embedding_bag(sentences, table, mode="sum", per_sample_weights=weights, padding_idx=0)
 
     def times_of(self, there: Tensor) -> Tensor:
         """The time of each sentence, `[B, S]`: how many come after it, and in training empty memories among them."""

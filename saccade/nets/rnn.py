@@ -125,7 +125,7 @@ class RnnDecoder(Decoder[RnnState]):
             bridge(final).unflatten(-1, (self.layers, self.dim)).transpose(0, 1).contiguous()  # [L, B, D]
             for bridge, final in zip(self.bridges, encoded.final, strict=True)
         ]
-        feed = encoded.states.new_zeros(len(encoded.states), self.dim) if self.input_feeding else None
+        feed = encoded.states.new_zeros(encoded.states.shape[0], self.dim) if self.input_feeding else None
         state = RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), feed)
         if copies == 1:
             return state

@@ -36,6 +36,7 @@ from saccade.nets.transformer_steps import (
     step_through,
 )
 from saccade.runtime.bfloat16 import Linear
+from saccade.runtime.eager import is_eager
 from saccade.runtime.precision import kept
 
 Norm = Literal["pre", "post"]
@@ -220,7 +221,8 @@ class DecoderLayer(nn.Module):
         query = self.around_attention.enter(x)
         memory = self.attention.remember(query, before=before)
         # one query alone, the last, may look at everything
-        own = self.attention.recall(query, memory, causal=x.shape[1] > 1, need_weights=need_weights)
+        causal = x.shape[1] > 1 if is_eager() else True  # of a shape that is left open nobody can say
+        own = self.attention.recall(query, memory, causal=causal, need_weights=need_weights)
         x = self.around_attention.leave(x, own.context)
         query = self.around_cross_attention.enter(x)
         attended = self.cross_attention.recall(query, source, need_weights=need_weights)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.nets._kernels.turing_step import HeadSizes, Told, move_heads, understood
+from saccade.nets.cells import lstm_cell
 
 ControllerKind = Literal["feed-forward", "lstm"]
 FirstMemory = Literal["constant", "learned", "random"]
@@ -114,7 +115,7 @@ class TuringMachine(nn.Module):
         seen = torch.cat([inputs, state.reads], dim=-1)
         hidden, cell = state.hidden, state.cell
         if isinstance(self.controller, nn.LSTMCell):
-            hidden, cell = self.controller(seen, (hidden, cell))
+            hidden, cell = lstm_cell(self.controller, seen, (hidden, cell))
         else:
             hidden = torch.tanh(self.controller(seen))
         said = self.say(hidden)
@@ -135,7 +136,7 @@ class TuringMachine(nn.Module):
         watch  is called after each step with its number, the state and what the heads were told; what it returns, if
                anything, takes the place of the state
         """
-        state = self.start(len(inputs)) if state is None else state
+        state = self.start(inputs.shape[0]) if state is None else state
         seen: list[Tensor] = []
         for number, now in enumerate(inputs.unbind(1)):
             after, said = self.step(now, state)

@@ -37,7 +37,8 @@ def learning_in(precision: LearningPrecision) -> Iterator[None]:
 
 
 def learns_in_bfloat16() -> bool:
-    return _rounds.get() and torch.is_grad_enabled() and is_eager()
+    # first what torch.compile can see through; it cannot see through a context variable
+    return not torch.compiler.is_compiling() and _rounds.get() and torch.is_grad_enabled() and is_eager()
 
 
 def slow_without_bfloat16() -> bool:

@@ -45,6 +45,23 @@ def is_eager() -> bool:
     )
 
 
+def is_transformed() -> bool:
+    """Whether somebody maps (`vmap`) or differentiates in another way than backward and once.
+
+    torch's fused attention can be compiled and exported, but none of this.
+    """
+    return not torch.compiler.is_compiling() and (
+        _functorch_level() is not None
+        or forward_ad._current_level >= 0  # noqa: SLF001
+        or _torch_only.get()
+    )
+
+
+def has_numbers(tensor: Tensor) -> bool:
+    """Whether a tensor is one of numbers, on any device, and not a fake of it or another thing that stands for it."""
+    return type(tensor) in _PLAIN and not tensor.is_meta
+
+
 def is_plain(tensor: Tensor) -> bool:
     """Whether the numbers of a tensor are where `data_ptr` says, as they are."""
     # subclasses stand for numbers that are not there, or not yet; a set negative bit, for their opposites

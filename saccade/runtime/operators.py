@@ -101,6 +101,18 @@ def only_first(name: str, gradients: Sequence[Tensor | None], *given: Tensor | N
     return tuple(None if one is None else _OnlyFirst.apply(name, one, *given) for one in gradients)
 
 
+def watched(name: str, tensor: Tensor) -> Tensor:
+    """A tensor for an operation of torch's own that has no second derivative: as it is, refused by name like the rest.
+
+    A hook, and no function of ours, as those cost ten times as much.
+    """
+    if not (torch.is_grad_enabled() and tensor.requires_grad and is_eager()):
+        return tensor
+    tensor = tensor.view_as(tensor) if tensor.is_leaf else tensor  # what the user holds keeps no hook of ours
+    tensor.register_hook(lambda gradient: only_first(name, (gradient,), gradient)[0])
+    return tensor
+
+
 class _OnlyFirst(Function):
     @staticmethod
     def forward(ctx: Any, name: str, gradient: Tensor, *given: Tensor | None) -> Tensor:

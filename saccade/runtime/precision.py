@@ -67,8 +67,8 @@ def kept(module: nn.Module, make: Callable[[], T]) -> T:
 
     There, nobody knows whether weights have changed: a fused optimizer does it without a trace.
     """
-    products = _products.get()
-    if products is None or torch.is_grad_enabled() or not is_eager():
+    products = _products_now()
+    if products is None:
         return make()
     if id(module) not in products.kept:
         products.kept[id(module)] = module, make()
@@ -104,8 +104,8 @@ def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: in
     These, `always` of the first, are exact, and the others nearly (`saccade/runtime/shortlist.py`). None where that is
     not faster, and in int8.
     """
-    products = _products.get()
-    if products is None or products.precision != "float32" or torch.is_grad_enabled() or not is_eager():
+    products = _products_now()
+    if products is None or products.precision != "float32":
         return None
     where = _where(weight)
     products.rows_asked[where] += len(x)
@@ -118,10 +118,15 @@ def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: in
 
 
 def _rounded() -> dict[_Where, Int8Matrix] | None:
-    products = _products.get()
-    if products is None or products.precision != "int8" or torch.is_grad_enabled() or not is_eager():
+    products = _products_now()
+    return None if products is None or products.precision != "int8" else products.rounded
+
+
+def _products_now() -> _Products | None:
+    # first what torch.compile can see through; it cannot see through a context variable
+    if torch.compiler.is_compiling() or _products.get() is None or torch.is_grad_enabled() or not is_eager():
         return None
-    return products.rounded
+    return _products.get()
 
 
 def _where(weight: Tensor) -> _Where:

@@ -3,6 +3,8 @@
 import torch.nn.functional as F
 from torch import Tensor
 
+from saccade.runtime.operators import watched
+
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None, causal: bool = False) -> Tensor:
     """`softmax(query · key) value`: `[B, T, D]`, `[B, S, D]`, `[B, S, V]` -> `[B, T, V]`.
@@ -18,9 +20,9 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor |
     keys, value_dim = value.shape[-2:]
     width = max(dim, value_dim)
     context = F.scaled_dot_product_attention(
-        _as_4d(query, width),
-        _as_4d(key, width),
-        _as_4d(value, width),
+        watched("fused attention", _as_4d(query, width)),
+        watched("fused attention", _as_4d(key, width)),
+        watched("fused attention", _as_4d(value, width)),
         attn_mask=None if mask is None else _mask_as_4d(mask, batch, queries, keys),
         is_causal=causal,
         scale=1.0,

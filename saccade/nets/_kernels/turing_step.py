@@ -61,7 +61,7 @@ def move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> 
 def plain_move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
     """The same by torch's operations, which read like the formulas: what the loop is held to."""
     told = understood(said, sizes)
-    memory, last = (part if sizes.limit == 0 else _Cut.apply(part, sizes.limit) for part in (memory, last))
+    memory, last = (part if sizes.limit == 0 else _cut(part, sizes.limit) for part in (memory, last))
     weights = address(memory, last, told.where)
     reads = weights[:, : sizes.read] @ memory
     return Moved(weights, reads, write(memory, weights[:, sizes.read :], told.erase, told.add))
@@ -92,9 +92,15 @@ def write(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor
     return memory * kept + weights.transpose(1, 2) @ add
 
 
-class _Cut(Function):
+def _cut(x: Tensor, limit: float) -> Tensor:
     """The same forward; backward, the gradient of each sequence is cut to a norm."""
+    if not torch.is_grad_enabled():
+        return x
+    # torch.compile refuses functions that can be differentiated forward
+    return (_Cut if torch.compiler.is_compiling() else _CutBothWays).apply(x, limit)
 
+
+class _Cut(Function):
     generate_vmap_rule = True
 
     @staticmethod
@@ -110,6 +116,8 @@ class _Cut(Function):
         norms = grad.flatten(1).norm(dim=1)
         return grad * (ctx.limit / norms.clamp_min(ctx.limit))[:, None, None], None
 
+
+class _CutBothWays(_Cut):
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor, _: None) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         return tangent.clone()

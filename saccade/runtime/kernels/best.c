@@ -9,6 +9,9 @@
 #include "exponential.h"
 #include "highest.h"
 
+/* Below this many logits, waking other threads takes longer than doing the work. */
+enum { SMALL = 1 << 17 };
+
 static float sum_of_powers(const float *restrict x, int64_t n, float highest)
 {
     float sum = 0;
@@ -32,7 +35,7 @@ static void best_of_row(const float *x, float *values, int64_t *tokens, int64_t 
 void best_tokens(const float *logits, float *values, int64_t *tokens, int64_t R, int64_t V, int64_t first,
                  int64_t count, int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (R * V > SMALL)
     for (int64_t row = 0; row < R; row++)
         best_of_row(logits + row * V, values + row * count, tokens + row * count, V, first, count);
 }
@@ -91,7 +94,7 @@ static void best_of_lanes(const float *x, float *values, int64_t *tokens, int64_
 void best_tokens_by_token(const float *logits, float *values, int64_t *tokens, int64_t R, int64_t V, int64_t first,
                           int64_t count, int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (R * V > SMALL)
     for (int64_t row = 0; row < R; row += LANES)
         best_of_lanes(logits + row, values + row * count, tokens + row * count, R - row < LANES ? R - row : LANES, R, V,
                       first, count);

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { WIDTH = 48, ROWS = 8, LARGEST = 127, SHIFT = 128, LENGTH = 32000 };
+/* Below SMALL products, waking other threads takes longer than doing the work. */
+enum { SMALL = 1 << 23, WIDTH = 48, ROWS = 8, LARGEST = 127, SHIFT = 128, LENGTH = 32000 };
 
 /* What the numbers of a row are multiplied by, so that the largest becomes LARGEST. */
 static float factor_by_largest(const float *row, int64_t size)
@@ -179,7 +180,7 @@ void linear_integers(const float *x, const int32_t *packed, const float *units, 
                      int threads)
 {
     const int64_t groups = groups_of(in, wide);
-    const int many = R * in * outputs > 1 << 20;
+    const int many = R * in * outputs > SMALL;
 #pragma omp parallel num_threads(threads) if (many)
     {
 #pragma omp for schedule(static)

@@ -2,6 +2,9 @@
 #include "few_rows.h"
 #include "highest.h"
 
+/* Below this many outputs, waking other threads takes longer than doing the work. */
+enum { FEW = 1 << 17 };
+
 static float exact(const float *x, const float *w, const float *b, int64_t in, int64_t o)
 {
     return dot(x, w + o * in, in) + (b ? b[o] : 0);
@@ -14,7 +17,7 @@ void refine_highest(const float *x, const float *w, const float *b, const float 
                     int64_t *places, int64_t R, int64_t in, int64_t outputs, int64_t count, int64_t always,
                     double slack, int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (R * outputs > FEW)
     for (int64_t r = 0; r < R; r++) {
         float *row = out + r * outputs, tops[PIECES];
         const float least = reached_by(row, tops, values + r * count, places + r * count, outputs, 0, count) -

@@ -1,0 +1,72 @@
+"""Every module under everything that torch's users do with modules: it works, or is refused with a sentence.
+
+`docs/torch.md` shows what comes of it as a table.
+"""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transforms.cases import NAMES, make_case
+from tests.transforms.ways import WAYS
+
+_RECURRENT = [name for name in NAMES if "Rnn" in name or name in {"LineEncoder", "SequenceEncoder + PointerDecoder"}]
+# Those without a fast path, or whose fast path can be differentiated as often as one likes.
+_SMOOTH = {
+    *(f"Attention({name})" for name in ("dot", "scaled-dot", "local-m")),  # nothing there learns
+    *(f"Attention({name})" for name in ("hard", "straight-through", "local-p", "monotonic", "sparse")),
+    *("Sinusoidal", "Learned", "Rotary", "Dropout", "GridEncoder", "Eye", "LineEncoder", "RecurrentAttention"),
+}
+
+# What is refused, by whom it may be, and a part of the sentence.
+REFUSED: dict[str, dict[str, str]] = {
+    "compile, whole graph": dict.fromkeys(_RECURRENT, r"Dynamo does not support RNN, GRU, or LSTM"),
+    "jvp": {"RecurrentAttention": r"forward AD with grid_sampler_2d that does not support it"},
+    "second derivatives": {
+        name: r"has no second derivative here; compute and differentiate within saccade\.runtime\.torch_only\(\)"
+        for name in NAMES
+        if name not in _SMOOTH
+    },
+}
+
+
+# with graph breaks there is nothing to see that the whole graph does not show
+_PAIRS = [(way, name) for way in WAYS for name in (_RECURRENT if way == "compile" else NAMES)]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+    torch._dynamo.reset()
+
+
+@pytest.mark.parametrize(("way", "name"), _PAIRS)
+def test_works_or_is_refused(way: str, name: str) -> None:
+    torch.manual_seed(7)
+    net, inputs, case = make_case(name)
+    refused = REFUSED.get(way, {}).get(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of torch's own machinery, which is not on trial here
+        if refused is None:
+            WAYS[way](net, inputs, case)
+        else:
+            with pytest.raises(Exception, match=refused):
+                WAYS[way](net, inputs, case)
+
+
+def table() -> str:
+    """What works, `+`, and what is refused, `-`, as Markdown."""
+    rows = [[name, *("-" if name in REFUSED.get(way, {}) else "+" for way in WAYS)] for name in NAMES]
+    lines = [["", *WAYS], ["---", *[":-:"] * len(WAYS)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def test_the_docs_show_the_table() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "torch.md").read_text(encoding="utf-8")
+    assert table() in page, f"put this into docs/torch.md:\n{table()}"
