@@ -151,6 +151,66 @@ def test_local_p_counts_far_in_half_precision() -> None:
     torch.testing.assert_close(found.double(), wanted, atol=0.005, rtol=0)
 
 
+# Rows with ties: within the support, at its threshold (a[s] = 0 exactly), below it, and all of these at once.
+TIES = [
+    [0.25, 0.25, 0.25, -3.0, -3.0],
+    [1.0, 0.0, 0.0, -2.0, 0.0],
+    [0.5, 0.5, 0.0, 0.0, -1.0],
+    [2.0, 1.0, 1.0, 1.0, -4.0],
+    [0.0, 0.0, 0.0, 0.0, 0.0],
+    [0.75, 0.5, 0.5, -0.25, -0.25],
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("masked", [False, True])
+def test_sparsemax_s_gradient_is_what_is_left_of_its_mean(dtype: torch.dtype, masked: bool) -> None:  # noqa: FBT001
+    """∂e = g - mean of g over the support, and 0 elsewhere, ties or not (Martins 2016, proposition 2)."""
+    scores = torch.cat((torch.tensor(TIES), torch.randn(7, 5))).to(dtype).requires_grad_()
+    mask = torch.rand(scores.shape) > 0.3 if masked else torch.ones(scores.shape, dtype=torch.bool)
+    mask[-1] = not masked
+    weights = sparsemax(scores, mask if masked else None)
+    assert weights.dtype == dtype
+    slope = torch.randn(scores.shape).to(dtype)
+    (found,) = torch.autograd.grad(weights, scores, slope, retain_graph=True)
+    for row in range(len(scores)):
+        support = weights[row] > 0
+        mean = slope[row, support].double().mean()
+        wanted = torch.where(support, slope[row].double() - mean, 0.0)
+        torch.testing.assert_close(found[row].double(), wanted, atol=4 * torch.finfo(dtype).eps, rtol=0)
+    (of_sum,) = torch.autograd.grad(weights.sum(), scores)
+    assert not of_sum.any()
+
+
+def test_sparsemax_treats_equals_equally() -> None:
+    """Scores whose threshold has to be rounded: those that are equal still weigh the same, and get the same."""
+    for seed in range(200):
+        generator = torch.Generator().manual_seed(seed)
+        scores = (torch.rand(5, generator=generator) * 1.5).repeat(3)[torch.randperm(15, generator=generator)]
+        scores.requires_grad_()
+        weights = sparsemax(scores)
+        (found,) = torch.autograd.grad(weights.square().sum(), scores)
+        for level in scores.unique():
+            assert len(weights[scores == level].unique()) == 1
+            assert len(found[scores == level].unique()) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")  # by torch's own jvp
+def test_sparsemax_is_differentiated_in_every_way() -> None:
+    scores = torch.cat((torch.tensor(TIES), torch.randn(3, 5))).double()
+    backward, forward = torch.func.jacrev(sparsemax), torch.func.jacfwd(sparsemax)
+    torch.testing.assert_close(torch.func.vmap(backward)(scores), torch.func.vmap(forward)(scores))
+    inner = torch.randn(6, 5, dtype=torch.double, requires_grad=True)  # no ties, where differences would see a bend
+    assert torch.autograd.gradcheck(sparsemax, inner)
+    assert torch.autograd.gradgradcheck(sparsemax, inner)
+
+
+def test_sparsemax_of_many_in_half_precision_sums_to_one() -> None:
+    for dtype in (torch.float16, torch.bfloat16):
+        weights = sparsemax((torch.randn(3, 701) / 100).to(dtype))
+        torch.testing.assert_close(weights.double().sum(-1), torch.ones(3).double(), atol=0.01, rtol=0)
+
+
 def test_sparse_weights_are_sparse() -> None:
     layer = Attention(score_named("dot"), None)
     query, key, _ = tensors(keys=40)
