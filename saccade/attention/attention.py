@@ -1,10 +1,11 @@
 """The general attention layer."""
 
+import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_fraction, expect_instance
-from saccade.attention.functional import recall
-from saccade.attention.memory import Attended, Memory, State, remember
+from saccade.attention._checks import expect_fraction, expect_instance, expect_items, expect_mask, expect_pairs
+from saccade.attention.functional import attention_path, recall
+from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
 from saccade.attention.scores import Score
 from saccade.attention.weightings import Soft, Weighting
 
@@ -56,7 +57,16 @@ class Attention(nn.Module):
         need_weights: bool = False,
     ) -> Attended:
         """As `attend`."""
-        memory = self.remember(key, value)
+        value = key if value is None else value
+        if mask is not None:
+            expect_items("query", query)
+            expect_items("key", key, like=("query", query))
+            expect_pairs(key, value)
+            shape = torch.Size((*query.shape[:-1], key.shape[-2]))
+            expect_mask(mask, shape)
+            if attention_path(self.score, self.weighting, shape=shape, need_weights=need_weights) != "fused":
+                key, value = clear_hidden(key, value, mask)
+        memory = self._prepare(key, value)
         return self.recall(query, memory, mask=mask, causal=causal, state=state, need_weights=need_weights)
 
     def remember(
@@ -64,8 +74,17 @@ class Attention(nn.Module):
     ) -> Memory:
         """As the function `remember`: project and prepare keys and values once."""
         value = key if value is None else value
+        if mask is not None:
+            expect_pairs(key, value)
+            expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
+            key, value = clear_hidden(key, value, mask)  # before the projections, which could go beyond all numbers
+        return self._prepare(key, value, mask=mask, before=before)
+
+    def _prepare(
+        self, key: Tensor, value: Tensor, *, mask: Tensor | None = None, before: Memory | None = None
+    ) -> Memory:
         key, value = self.key_projection(key), self.value_projection(value)
-        return remember(key, value, score=self.score, mask=mask, before=before)
+        return prepare(key, value, score=self.score, mask=mask, before=before)
 
     def recall(
         self,

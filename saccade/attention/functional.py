@@ -22,11 +22,10 @@ from saccade.attention._checks import (
     expect_same_kind,
 )
 from saccade.attention._kernels.fused import fused_attention
-from saccade.attention._kernels.plain import weighted_sum
 from saccade.attention._kernels.tiled import TILE, tiled_attention
 from saccade.attention._past import grow
 from saccade.attention.masks import causal_mask, join_masks
-from saccade.attention.memory import Attended, Memory, State, remember
+from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
 from saccade.attention.scores import RememberingScore, Score
 from saccade.attention.weightings import Choice, Soft, Weighted, Weighting, WindowedSoftmax
 from saccade.runtime.eager import is_eager, is_transformed
@@ -53,6 +52,9 @@ def attend(
 
     `value` is `key` if it is not given, `weighting` is `Soft()`. The other arguments are those of `recall`. For queries
     that come one by one, call `remember` once and `recall` for each.
+
+    Keys that `mask` hides from all queries of their sequence may hold anything, even what is infinite or no number. For
+    the fused path, which copies nothing, they and their products must be finite; or else give the mask to `remember`.
     """
     value = key if value is None else value
     expect_items("query", query)
@@ -61,9 +63,14 @@ def attend(
     if query.is_meta or not torch.is_autocast_enabled(query.device.type):
         expect_same_kind("key", key, like=("query", query))
         expect_same_kind("value", value, like=("key", key))
+    if mask is not None:
+        shape = torch.Size((*query.shape[:-1], key.shape[-2]))
+        expect_mask(mask, shape)
+        if attention_path(score, weighting, shape=shape, need_weights=need_weights) != "fused":
+            key, value = clear_hidden(key, value, mask)
     return recall(
         query,
-        remember(key, value, score=score),
+        prepare(key, value, score=score, mask=None, before=None),
         score=score,
         weighting=weighting,
         mask=mask,
@@ -135,7 +142,7 @@ def recall(
     else:
         assert isinstance(score, RememberingScore)
         weighted, past = _step_by_step(query, queries, memory.key, score, weighting, mask, kept, state)
-    context = weighted_sum(weighted.weights, memory.value)
+    context = weighted.weights.to(memory.value.dtype) @ memory.value
     weights = weighted.weights if need_weights else None
     return Attended(context, weights, State(past, weighted.state), weighted.choice)
 

@@ -57,10 +57,33 @@ def remember(
 ) -> Memory:
     """Prepare keys and values for any number of `recall`s, after those of `before` if there are any.
 
-    `mask` `[B, 1, S]`, as `padding_mask` gives it, says which of the keys are real.
+    `mask` `[B, 1, S]`, as `padding_mask` gives it, says which of the keys are real. What the others say does not
+    matter, not even if it is infinite or no number.
     """
-    expect_instance("score", score, Score, example="ScaledDot()")
     value = key if value is None else value
+    expect_pairs(key, value)
+    if mask is not None:
+        expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
+        key, value = clear_hidden(key, value, mask)
+    return prepare(key, value, score=score, mask=mask, before=before)
+
+
+def clear_hidden(key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Keys and values with zeros where no query may look, by a mask that broadcasts to `[B, T, S]`.
+
+    Padding may hold anything, and a weight of zero does not undo that: 0 · inf is NaN, forward in a sum and backward in
+    a product.
+    """
+    mask = torch.atleast_2d(mask)
+    seen = mask if mask.shape[-2] == 1 else mask.any(-2, keepdim=True)
+    hidden = ~seen.transpose(-1, -2)  # [B, S, 1]
+    cleared = key.masked_fill(hidden, 0.0)
+    return cleared, cleared if value is key else value.masked_fill(hidden, 0.0)
+
+
+def prepare(key: Tensor, value: Tensor, *, score: Score, mask: Tensor | None, before: Memory | None) -> Memory:
+    """`remember` for keys and values that hold nothing harmful."""
+    expect_instance("score", score, Score, example="ScaledDot()")
     expect_pairs(key, value)
     if mask is not None:
         expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))

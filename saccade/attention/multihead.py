@@ -3,9 +3,18 @@
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._checks import expect_count, expect_fraction, expect_instance, expect_last_dim, expect_tensor
-from saccade.attention.functional import recall
-from saccade.attention.memory import Attended, Memory, State, remember
+from saccade.attention._checks import (
+    expect_count,
+    expect_fraction,
+    expect_instance,
+    expect_items,
+    expect_last_dim,
+    expect_mask,
+    expect_pairs,
+    expect_tensor,
+)
+from saccade.attention.functional import attention_path, recall
+from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
 from saccade.attention.positions import Rotary
 from saccade.attention.scores import ScaledDot, Score
 from saccade.attention.weightings import Soft, Weighting
@@ -82,7 +91,15 @@ class MultiHead(nn.Module):
         need_weights: bool = False,
     ) -> Attended:
         """As `attend`; without `key` the queries look at each other."""
-        memory = self.remember(query if key is None else key, value)
+        key = query if key is None else key
+        value = key if value is None else value
+        if mask is not None:
+            _expect_batch("query", query, self.query_projection.in_features)
+            expect_items("key", key, like=("query", query))
+            shape = torch.Size((query.shape[0], self.heads, query.shape[1], key.shape[1]))
+            if attention_path(self.score, self.weighting, shape=shape, need_weights=need_weights) != "fused":
+                key, value = self._clear_hidden(key, value, mask, queries=query.shape[1])
+        memory = self._prepare(key, value)
         return self.recall(query, memory, mask=mask, causal=causal, state=state, need_weights=need_weights)
 
     def remember(
@@ -90,13 +107,27 @@ class MultiHead(nn.Module):
     ) -> Memory:
         """Project and prepare keys and values once, after those of `before` if there are any."""
         value = key if value is None else value
+        if mask is not None:
+            key, value = self._clear_hidden(key, value, mask, queries=1)
+        return self._prepare(key, value, mask=mask, before=before)
+
+    def _clear_hidden(self, key: Tensor, value: Tensor, mask: Tensor, *, queries: int) -> tuple[Tensor, Tensor]:
+        """Keys and values `[B, S, D]` with zeros where no query of any head may look."""
+        expect_pairs(key, value)
+        mask = _for_heads(mask)
+        expect_mask(mask, torch.Size((key.shape[0], self.heads, queries, key.shape[-2])))
+        return clear_hidden(key, value, mask.any(1) if mask.dim() == 4 else mask)
+
+    def _prepare(
+        self, key: Tensor, value: Tensor, *, mask: Tensor | None = None, before: Memory | None = None
+    ) -> Memory:
         _expect_batch("key", key, self.key_projection.in_features)
         _expect_batch("value", value, self.value_projection.in_features)
         keys = self._split(self.key_projection(key))
         if self.rotary is not None:
             keys = self.rotary(keys, start=0 if before is None else before.key.shape[-2])
         values = self._split(self.value_projection(value))
-        return remember(keys, values, score=self.score, mask=_for_heads(mask), before=before)
+        return prepare(keys, values, score=self.score, mask=None if mask is None else _for_heads(mask), before=before)
 
     def recall(
         self,
@@ -118,7 +149,7 @@ class MultiHead(nn.Module):
             memory,
             score=self.score,
             weighting=self.weighting,
-            mask=_for_heads(mask),
+            mask=None if mask is None else _for_heads(mask),
             causal=causal,
             state=state,
             need_weights=need_weights,
@@ -131,10 +162,9 @@ class MultiHead(nn.Module):
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [B, S, D] -> [B, H, S, D / H]
 
 
-def _for_heads(mask: Tensor | None) -> Tensor | None:
-    if mask is not None:
-        expect_tensor("mask", mask)
-    return mask[:, None] if mask is not None and mask.dim() == 3 else mask  # [B, T, S] -> [B, 1, T, S]
+def _for_heads(mask: Tensor) -> Tensor:
+    expect_tensor("mask", mask)
+    return mask[:, None] if mask.dim() == 3 else mask  # [B, T, S] -> [B, 1, T, S]
 
 
 def _expect_batch(name: str, tensor: Tensor, dim: int) -> None:

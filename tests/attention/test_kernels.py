@@ -291,6 +291,18 @@ def test_vectors_without_a_direction_have_a_cosine_of_zero_and_no_gradient() -> 
     assert (zeros.grad == 0).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_nor_have_those_of_a_precision_that_knows_no_length_so_short(dtype: torch.dtype) -> None:
+    key = torch.randn(2, 3, 5, dtype=dtype)
+    for short in (0.0, torch.finfo(dtype).smallest_normal / 8):
+        query = torch.full((2, 1, 5), short, dtype=dtype, requires_grad=True)
+        scores = Cosine().to(dtype)(query, key)
+        assert not scores.any()
+        scores.sum().backward()
+        assert query.grad is not None
+        assert (query.grad == 0).all()
+
+
 def test_cosine_is_torch_s() -> None:
     query, key, _ = tensors()
     score = Cosine(sharpness=1.7)

@@ -108,6 +108,8 @@ class _TiledAttention(Function):
                 weights = (_masked(scores.detach(), mask, t, s) - log_sum[..., t, :]).exp_()
                 grad_value[..., s, :] += weights.transpose(-1, -2) @ grad_t
                 grad_scores = (grad_t @ value_s.transpose(-1, -2)).sub_(level[..., t, :]).mul_(weights)
+                if mask is not None:  # the weight there is 0, but the gradient of a large value may be infinite
+                    grad_scores.masked_fill_(~mask[..., t, s], 0.0)
                 grads = torch.autograd.grad(scores, (query_t, key_s, *wanted), grad_scores, allow_unused=True)
                 for sink, piece in zip((grad_query[..., t, :], grad_key[..., s, :], *grad_wanted), grads, strict=True):
                     if piece is not None:

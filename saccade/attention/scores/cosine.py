@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from saccade.attention.scores.score import DotProductScore
 
-# Shorter vectors than this have no direction.
+# Shorter vectors than this have no direction, nor do those that have no normal number for a length.
 _SHORTEST = 1e-8
 
 
@@ -15,8 +15,8 @@ class Cosine(DotProductScore):
     e[t, s] = β · (q[t] · k[s]) / (|q[t]| |k[s]|)        [B, T, D], [B, S, D] -> [B, T, S]
 
     With `β = 1` the weights of two keys never differ by more than a factor of e², so `β` starts at `sharpness` and is
-    learned, unless `learned=False`. A vector shorter than 1e-8 has no direction: its cosine
-    with everything is 0, and it gets no gradient.
+    learned, unless `learned=False`. A vector shorter than 1e-8 (6e-5 in float16) has no
+    direction: its cosine with everything is 0, and it gets no gradient.
     """
 
     def __init__(self, *, sharpness: float = 1.0, learned: bool = True) -> None:
@@ -33,5 +33,5 @@ class Cosine(DotProductScore):
 def _inverse_length(x: Tensor) -> Tensor:
     """`1 / |x|` over the last dimension, `[..., 1]`; 0, without a gradient, where `x` has no direction."""
     length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    directed = length >= _SHORTEST
+    directed = length >= max(_SHORTEST, torch.finfo(x.dtype).tiny)  # 1e-8 is 0 in float16
     return directed / torch.where(directed, length, 1.0)

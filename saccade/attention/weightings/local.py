@@ -86,8 +86,9 @@ class LocalPredictive(Weighting):
         distance = torch.arange(keys, device=scores.device) - centre  # [B, T, S]
         window = distance.detach().abs() <= self.window
         gaussian = torch.exp(-2 * (distance / self.window) ** 2)  # (s - p)² / 2σ², σ = window / 2
-        weights = masked_softmax(scores, window if mask is None else window & mask) * gaussian
-        return Weighted(weights.to(scores.dtype))
+        visible = window if mask is None else window & mask
+        weights = (masked_softmax(scores, visible) * gaussian).to(scores.dtype)
+        return Weighted(weights.masked_fill(~visible, 0.0))  # nor does a gradient come to the Gaussian from there
 
 
 def _last_visible(mask: Tensor | None, keys: int, device: torch.device) -> Tensor:

@@ -51,7 +51,8 @@ class Monotonic(Weighting):
             stop = (logits > 0).to(scores.dtype)
             go = 1 - stop
         if mask is not None:
-            stop, go = stop * mask, go.masked_fill(~mask, 1.0)  # the walk passes by what it may not see
+            hidden = ~mask
+            stop, go = stop.masked_fill(hidden, 0.0), go.masked_fill(hidden, 1.0)  # the walk passes by what is hidden
 
         last = _at_first_key(scores) if state is None else grow(state, scores.shape[-1])
         sees = None if mask is None else mask.any(-1, keepdim=True).expand(*scores.shape[:-1], 1).unbind(-2)
@@ -60,7 +61,9 @@ class Monotonic(Weighting):
             row = stop_here * walk(go_on, last)
             last = row if sees is None else torch.where(sees[t], row, last)  # a blind query leaves no trace
             rows.append(row)
-        return Weighted(torch.stack(rows, dim=-2), last)
+        weights = torch.stack(rows, dim=-2)
+        # zero there already; this keeps gradients out, which may be infinite
+        return Weighted(weights if mask is None else weights.masked_fill(~mask, 0.0), last)
 
 
 def walk(go: Tensor, start: Tensor) -> Tensor:
