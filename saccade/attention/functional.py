@@ -142,9 +142,9 @@ def recall(
     else:
         assert isinstance(score, RememberingScore)
         weighted, past = _step_by_step(query, queries, memory.key, score, weighting, mask, kept, state)
-    context = weighted.weights.to(memory.value.dtype) @ memory.value
-    weights = weighted.weights if need_weights else None
-    return Attended(context, weights, State(past, weighted.state), weighted.choice)
+    weights = weighted.weights.to(memory.value.dtype)  # scores of half precision may have been compared in float32
+    context = weights @ memory.value
+    return Attended(context, weights if need_weights else None, State(past, weighted.state), weighted.choice)
 
 
 def attention_path(

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from bench.watch import Watch
 from saccade.attention import (
     SCORES,
+    WEIGHTINGS,
     Additive,
     Attention,
     Cosine,
@@ -31,9 +32,10 @@ from saccade.attention._kernels.additive import additive_scores, exponential, pl
 from saccade.attention._kernels.fused import fused_attention
 from saccade.attention._kernels.plain import masked_softmax
 from saccade.attention._kernels.tiled import tiled_attention
+from saccade.runtime import torch_only
 from saccade.runtime.kernels import additive as additive_kernel
 from saccade.runtime.native import load_library
-from tests.attention.helpers import DIM, VALUE_DIM, relative_error, score_named, some_mask, tensors
+from tests.attention.helpers import DIM, VALUE_DIM, relative_error, score_named, some_mask, tensors, weighting_named
 
 FLASH = "_scaled_dot_product_flash_attention_for_cpu"
 
@@ -318,6 +320,47 @@ def test_half_precision(score_name: str) -> None:
     found = attend(query.bfloat16(), key.bfloat16(), value.bfloat16(), score=score.bfloat16()).context
     assert found.dtype == torch.bfloat16
     assert relative_error(found, wanted) < 0.05
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("weighting_name", WEIGHTINGS)
+@pytest.mark.parametrize("score_name", SCORES)
+def test_what_comes_out_has_the_precision_of_what_goes_in(
+    score_name: str, weighting_name: str, dtype: torch.dtype
+) -> None:
+    """Even where scores are compared in float32."""
+    score, weighting = score_named(score_name, dtype=dtype), weighting_named(weighting_name, dtype=dtype)
+    query, key, value = tensors(dtype=dtype)
+    for need_weights in (True, False):
+        attended = attend(query, key, value, score=score, weighting=weighting, need_weights=need_weights)
+        assert attended.context.dtype == dtype
+        assert attended.weights is None or attended.weights.dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.parametrize("way", ["kernel", "torch", "compiled", "mapped", "tiled"])
+def test_additive_attention_has_one_precision_in_every_path(
+    way: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = MultiHead(12, 3, score=Additive(4, 4)).to(dtype)
+    x = torch.randn(2, 5, 12, dtype=dtype)
+
+    def look(x: Tensor) -> tuple[Tensor, Tensor]:
+        attended = layer(x, need_weights=way != "tiled")
+        return attended.context, attended.context if attended.weights is None else attended.weights
+
+    if way == "torch":
+        with torch_only():
+            found = look(x)
+    elif way == "compiled":
+        found = torch.compile(look, backend="eager", fullgraph=True)(x)
+    elif way == "mapped":
+        found = torch.vmap(lambda one: look(one[None]))(x)
+    else:
+        if way == "tiled":
+            monkeypatch.setattr("saccade.attention.functional.TILE", 8)
+        found = look(x)
+    assert [one.dtype for one in found] == [dtype, dtype]
 
 
 def test_no_tensor_of_queries_by_keys_by_dim() -> None:
