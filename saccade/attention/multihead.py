@@ -16,9 +16,9 @@ from saccade.attention._checks import (
 from saccade.attention.functional import attention_path, recall
 from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
 from saccade.attention.positions import Rotary
+from saccade.attention.projection import through
 from saccade.attention.scores import ScaledDot, Score
 from saccade.attention.weightings import Soft, Weighting
-from saccade.runtime.bfloat16 import Linear
 
 
 class MultiHead(nn.Module):
@@ -70,10 +70,10 @@ class MultiHead(nn.Module):
         self.weighting = weighting
         self.rotary = rotary
         self.dropout = dropout
-        self.query_projection = Linear(dim, dim, bias=bias)
-        self.key_projection = Linear(dim if key_dim is None else key_dim, dim, bias=bias)
-        self.value_projection = Linear(dim if value_dim is None else value_dim, dim, bias=bias)
-        self.output_projection = Linear(dim, dim, bias=bias)
+        self.query_projection = nn.Linear(dim, dim, bias=bias)
+        self.key_projection = nn.Linear(dim if key_dim is None else key_dim, dim, bias=bias)
+        self.value_projection = nn.Linear(dim if value_dim is None else value_dim, dim, bias=bias)
+        self.output_projection = nn.Linear(dim, dim, bias=bias)
         for projection in (self.query_projection, self.key_projection, self.value_projection, self.output_projection):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
@@ -123,10 +123,10 @@ class MultiHead(nn.Module):
     ) -> Memory:
         _expect_batch("key", key, self.key_projection.in_features)
         _expect_batch("value", value, self.value_projection.in_features)
-        keys = self._split(self.key_projection(key))
+        keys = self._split(through(self.key_projection, key))
         if self.rotary is not None:
             keys = self.rotary(keys, start=0 if before is None else before.key.shape[-2])
-        values = self._split(self.value_projection(value))
+        values = self._split(through(self.value_projection, value))
         return prepare(keys, values, score=self.score, mask=None if mask is None else _for_heads(mask), before=before)
 
     def recall(
@@ -141,7 +141,7 @@ class MultiHead(nn.Module):
     ) -> Attended:
         """Look with each query at what was remembered. Rotary positions let the last query stand at the last key."""
         _expect_batch("query", query, self.query_projection.in_features)
-        queries = self._split(self.query_projection(query))
+        queries = self._split(through(self.query_projection, query))
         if self.rotary is not None:
             queries = self.rotary(queries, start=memory.key.shape[-2] - query.shape[-2])
         attended = recall(
@@ -156,7 +156,7 @@ class MultiHead(nn.Module):
             dropout=self.dropout if self.training else 0.0,
         )
         context = attended.context.transpose(1, 2).flatten(2)  # [B, H, T, D / H] -> [B, T, D]
-        return attended._replace(context=self.output_projection(context))
+        return attended._replace(context=through(self.output_projection, context))
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [B, S, D] -> [B, H, S, D / H]

@@ -8,9 +8,9 @@ import math
 import torch
 from torch import Tensor, nn
 
+from saccade.attention.projection import through
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
-from saccade.runtime.bfloat16 import Linear
 
 
 class GridEncoder(nn.Module):
@@ -23,7 +23,7 @@ class GridEncoder(nn.Module):
     def __init__(self, channels: int, dim: int, *, side: int, finals: int, dropout: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(channels)
-        self.projection = Linear(channels, dim)
+        self.projection = nn.Linear(channels, dim)
         self.positions = nn.Parameter(torch.empty(side * side, dim))
         if not self.positions.is_meta:  # a net without numbers has no first ones; torch would take a second to see that
             with torch.no_grad():
@@ -32,7 +32,7 @@ class GridEncoder(nn.Module):
         self.finals = finals
 
     def forward(self, features: Tensor) -> Encoded:
-        states = self.dropout(self.projection(self.norm(features)) + self.positions)  # [B, P, D]
+        states = self.dropout(through(self.projection, self.norm(features)) + self.positions)  # [B, P, D]
         mask = torch.ones(states.shape[0], 1, states.shape[1], dtype=torch.bool, device=states.device)
         return Encoded(states, mask, (states.mean(1),) * self.finals)
 

@@ -19,6 +19,7 @@ from saccade.attention import (
     make_score,
     padding_mask,
 )
+from saccade.attention.projection import through
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
@@ -35,7 +36,6 @@ from saccade.nets.transformer_steps import (
     start_steps,
     step_through,
 )
-from saccade.runtime.bfloat16 import Linear
 from saccade.runtime.eager import is_eager
 from saccade.runtime.precision import kept
 
@@ -92,8 +92,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
-        self.inner = Linear(shape.dim, shape.feed_forward)
-        self.outer = Linear(shape.feed_forward, shape.dim)
+        self.inner = nn.Linear(shape.dim, shape.feed_forward)
+        self.outer = nn.Linear(shape.feed_forward, shape.dim)
         self.bend = nn.ReLU() if shape.activation == "relu" else nn.GELU()
         self.dropout = Dropout(shape.feed_forward_dropout)
         for linear in (self.inner, self.outer):
@@ -101,7 +101,7 @@ class FeedForward(nn.Module):
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.outer(self.dropout(self.bend(self.inner(x))))
+        return through(self.outer, self.dropout(self.bend(through(self.inner, x))))
 
 
 class TokensInPlace(nn.Module):

@@ -27,7 +27,6 @@ from torch import Tensor, nn
 from saccade.attention import Dot, MultiHead, ScaledDot, Soft
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
-from saccade.runtime.bfloat16 import Linear
 from saccade.runtime.eager import is_bare, is_eager, is_plain
 from saccade.runtime.native import KERNELS, call, library_for
 
@@ -35,7 +34,7 @@ _FIRST_PLACES = 16  # of a sequence, in the cache
 SOURCE = KERNELS / "transformer_step.c"
 
 # What the parts of a layer may be, for their weights to tell all that they do.
-_PARTS = (MultiHead, Linear, nn.LayerNorm, Dropout, nn.ReLU, nn.GELU, Dot, ScaledDot, Soft)
+_PARTS = (MultiHead, nn.Linear, nn.LayerNorm, Dropout, nn.ReLU, nn.GELU, Dot, ScaledDot, Soft)
 
 # Up to so many rows go through all layers in one call. With more, torch's matrix products make up for the many calls.
 FEW_ROWS = 64

@@ -16,7 +16,6 @@ from saccade.attention import (
     causal_mask,
     padding_mask,
 )
-from saccade.runtime.bfloat16 import Linear
 from tests.attention.helpers import score_named, weighting_named
 
 DIM, HEADS = 12, 3
@@ -183,7 +182,7 @@ def test_dropout_does_not_move_a_window(need_weights: bool) -> None:  # noqa: FB
     layer = MultiHead(4, 1, weighting=LocalMonotonic(1), dropout=0.9).train()
     x = torch.randn(1, 50, 4, requires_grad=True)
     values = torch.eye(50)[None].requires_grad_()
-    layer.value_projection = Linear(50, 4)
+    layer.value_projection = nn.Linear(50, 4)
     context = layer(x, x, values, need_weights=need_weights).context
     for t in (0, 7, 49):
         (grad,) = torch.autograd.grad(context[0, t].sum(), values, retain_graph=True)
