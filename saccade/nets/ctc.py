@@ -30,7 +30,8 @@ def best_path(log_probs: Tensor, *, blank: int) -> tuple[list[int], list[int]]:
 def occupancy(log_probs: Tensor, letters: list[int], *, blank: int) -> Tensor:
     """`[L, T]`: how likely each column writes each letter, given that the text is this one: γ = α β / P(text).
 
-    A text that the columns are too few for has none: zeros.
+    A text that cannot be has none: zeros, where the columns are too few for it, or each way to it has a column where
+    its symbol has no chance (minus infinity in `log_probs`).
     """
     extended = [blank]
     for letter in letters:
@@ -44,6 +45,7 @@ def occupancy(log_probs: Tensor, letters: list[int], *, blank: int) -> Tensor:
         emit.flip(0, 1), torch.cat([skips[2:], torch.zeros(min(2, size), dtype=torch.bool)]).flip(0), first=2
     )
     both = forward + backward.flip(0, 1) - emit  # each counts its own column
+    both = both.masked_fill(emit == -torch.inf, -torch.inf)  # and not -inf less -inf
     total = torch.logsumexp(both[0], dim=-1)
     if not torch.isfinite(total):
         return log_probs.new_zeros(len(letters), columns)

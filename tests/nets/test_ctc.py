@@ -26,10 +26,18 @@ def letters_of(path: tuple[int, ...]) -> tuple[list[int], list[int]]:
     return letters, belongs
 
 
+# Places (column, symbol) that have no chance at all.
+IMPOSSIBLE = [[], [(0, 0)], [(2, 1), (2, 2)], [(0, 1), (1, 0), (5, 0)]]
+
+
+@pytest.mark.parametrize("impossible", IMPOSSIBLE, ids=str)
 @pytest.mark.parametrize("text", TEXTS, ids=str)
-def test_the_occupancy_is_the_share_of_all_paths(text: list[int]):
+def test_the_occupancy_is_the_share_of_all_paths(text: list[int], impossible: list[tuple[int, int]]):
     torch.manual_seed(len(text))
-    log_probs = torch.randn(COLUMNS, SIZE, dtype=torch.double).log_softmax(-1)
+    logits = torch.randn(COLUMNS, SIZE, dtype=torch.double)
+    for column, symbol in impossible:
+        logits[column, symbol] = -torch.inf
+    log_probs = logits.log_softmax(-1)
     total, wanted = 0.0, torch.zeros(len(text), COLUMNS, dtype=torch.double)
     for path in product(range(SIZE), repeat=COLUMNS):
         letters, belongs = letters_of(path)
@@ -39,7 +47,7 @@ def test_the_occupancy_is_the_share_of_all_paths(text: list[int]):
             for column, letter in enumerate(belongs):
                 if letter >= 0:
                     wanted[letter, column] += share
-    torch.testing.assert_close(occupancy(log_probs, text, blank=0), wanted / total)
+    torch.testing.assert_close(occupancy(log_probs, text, blank=0), wanted / total if total else wanted)
 
 
 @pytest.mark.parametrize("text", TEXTS[:-1], ids=str)
@@ -60,6 +68,12 @@ def test_the_occupancy_is_the_gradient_that_hard_attention_can_only_guess(text: 
 def test_a_text_that_has_no_room_is_nowhere():
     log_probs = torch.zeros(2, SIZE).log_softmax(-1)
     assert not occupancy(log_probs, [1, 1], blank=0).any()  # they need a blank between them
+
+
+def test_a_text_that_has_no_chance_is_nowhere():
+    log_probs = torch.zeros(COLUMNS, SIZE).index_fill(1, torch.tensor([2]), -torch.inf).log_softmax(-1)
+    assert occupancy(log_probs, [1, 2], blank=0).equal(torch.zeros(2, COLUMNS))
+    assert occupancy(log_probs, [1, 3], blank=0).any()
 
 
 def test_the_best_path_leaves_out_blanks_and_repeats():
