@@ -27,7 +27,12 @@ class Dropout(nn.Module):
         if not self.training or not self.probability:
             return x if onto is None else onto + x
         if not (is_eager() and is_plain(x) and (onto is None or (is_plain(onto) and onto.dtype == x.dtype))):
-            dropped = F.dropout(x, self.probability)
+            dropped = F.dropout(x, self.probability) if self.probability < 1 else _nothing_of(x)
             return dropped if onto is None else onto + dropped
         seeds = torch.randint(0, 1 << 32, (2,), device="cpu").tolist()
         return drop(x, onto, self.probability, *seeds)
+
+
+def _nothing_of(x: Tensor) -> Tensor:
+    """Zeros in place of all numbers; `F.dropout` multiplies by zero, which leaves NaN of what is infinite."""
+    return x.masked_fill(torch.ones((), dtype=torch.bool, device=x.device), 0.0)

@@ -1,10 +1,13 @@
 """Dropout whose masks are computed from places and seeds."""
 
+import math
+
 import pytest
 import torch
 from torch.autograd import gradcheck
 
 from saccade.nets import Dropout
+from saccade.runtime import torch_only
 from saccade.runtime.kernels.dropout import drop, torch_drop
 
 SHAPES = [(0,), (1,), (7, 5), (3, 4, 129), (40_001,)]  # the last is shared between threads, unevenly
@@ -93,3 +96,34 @@ def test_threads_change_nothing() -> None:
         assert drop(x, None, 0.3, 1, 2).equal(one)
     finally:
         torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("with_onto", [False, True])
+@pytest.mark.parametrize("way", ["loop", "torch", "compiled", "mapped"])
+def test_to_drop_everything_leaves_nothing(way: str, with_onto: bool, dtype: torch.dtype) -> None:  # noqa: FBT001
+    """Not even what is infinite, and no gradient."""
+    layer = Dropout(1.0)
+    x = torch.randn(3, 5, dtype=dtype)
+    x[0, 1], x[1, 2] = math.inf, math.nan
+    x.requires_grad_()
+    onto = torch.randn(3, 5, dtype=dtype, requires_grad=True) if with_onto else None
+
+    def drop_all(x: torch.Tensor, onto: torch.Tensor | None = None) -> torch.Tensor:
+        return layer(x, onto=onto)
+
+    given = (x,) if onto is None else (x, onto)
+    if way == "torch":
+        with torch_only():
+            found = drop_all(*given)
+    elif way == "compiled":
+        found = torch.compile(drop_all, backend="aot_eager", fullgraph=True)(*given)
+    elif way == "mapped":
+        found = torch.vmap(drop_all)(*given)
+    else:
+        found = drop_all(*given)
+    assert found.dtype == dtype
+    assert found.equal(torch.zeros_like(x) if onto is None else onto)
+    to_x, *to_onto = torch.autograd.grad(found.sum(), given)
+    assert to_x.equal(torch.zeros_like(x))
+    assert all(slope.equal(torch.ones_like(slope)) for slope in to_onto)
