@@ -30,7 +30,12 @@ def score_captions(captions: Sequence[Words], references: Sequence[Sequence[Word
 
 
 def bleu(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> list[float]:
-    """BLEU-1 to BLEU-4 of a corpus (Papineni 2002): BP Π_n p_n^(1/N), the length of the nearest reference for BP."""
+    """BLEU-1 to BLEU-4 of a corpus (Papineni 2002): BP Π_n p_n^(1/N), the length of the nearest reference for BP.
+
+    Nothing is smoothed: where no n-gram of some length is right in the whole corpus, p_n and so BLEU-N for N ≥ n are 0.
+    pycocoevalcap, whose figures are the same elsewhere, adds 1e-15 to the n-grams that are right and 1e-9 to all. That
+    leaves something: with all shorter n-grams right, BLEU-4 of 0.0056 % for 100 wrong 4-grams, of 3.2 % for none.
+    """
     right, found = [0] * _ORDERS, [0] * _ORDERS
     length, wanted = 0, 0
     for caption, others in zip(captions, references, strict=True):

@@ -49,6 +49,26 @@ def test_bleu_is_that_of_sacrebleu(seed: int):
         assert value == pytest.approx(wanted.score)
 
 
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_bleu_where_no_n_gram_of_some_length_is_right(order: int):
+    """Exactly nothing, where pycocoevalcap gives next to nothing: its rule in its own words, beside ours.
+
+    The caption has n - 1 words of its reference in a row, and no n.
+    """
+    words = ["a", "b", "c", "d", "e", "f", "g"]
+    caption = [*words[: order - 1], *(f"other{n}" for n in range(7 - order + 1))]
+    found = bleu([caption], [[words]])
+    right = [max(0, order - length) for length in range(1, 5)]
+    all_ = [7 - length + 1 for length in range(1, 5)]
+    theirs = [
+        100 * math.prod((right[n] + 1e-15) / (all_[n] + 1e-9) for n in range(length)) ** (1 / length)
+        for length in range(1, 5)
+    ]
+    assert found[order - 1 :] == [0.0] * (5 - order)
+    assert found == pytest.approx(theirs, rel=1e-8, abs=0.01)
+    assert all(0 < value < 0.01 for value in theirs[order - 1 :])
+
+
 def test_rouge_of_a_sentence_worked_by_hand():
     caption, reference = ["police", "killed", "the", "gunman"], ["police", "kill", "the", "gunman", "now"]
     precision, recall = 3 / 4, 3 / 5  # police ... the gunman
