@@ -1,0 +1,141 @@
+"""Beam search as fairseq and Hugging Face's transformers have it, in plain lists, over decoders that are tables.
+
+Their rules, which are ours: of twice as many candidates as there are beams, one that ends counts only if it is among
+the first `beam`; the likeliest that do not end go on. A sentence is done when `beam` have ended (fairseq, and
+early_stopping=True), or when nothing under way can get better than the worst of these (early_stopping="never", which is
+`patient` here). They divide by length^p, END counted; we by ((5 + length) / 6)^α (Wu 2016), END counted as well.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+import torch
+from torch import Tensor
+
+from saccade.data import END, START
+from saccade.decode import beam_search
+from saccade.nets import Encoded, Searchable, spread
+from saccade.nets.decoder import Step
+
+SIZE, PLACES, SENTENCES = 9, 5, 3  # of the vocabulary; tokens from END on may be written
+Found = list[tuple[float, list[int]]]
+
+
+class Where(NamedTuple):
+    place: int
+    sentence: Tensor  # [R]
+
+
+class Table(Searchable[Where]):
+    """Logits by sentence, place and the token before: `[N, T, V, V]`."""
+
+    def __init__(self, logits: Tensor) -> None:
+        super().__init__()
+        self.logits = logits
+
+    def start(self, encoded: Encoded, *, copies: int = 1) -> Where:
+        return Where(0, spread(len(encoded.states), copies))
+
+    def step(self, tokens: Tensor, state: Where, *, need_weights: bool = False, best: int | None = None) -> Step[Where]:
+        return Step(self.logits[state.sentence, state.place, tokens], Where(state.place + 1, state.sentence), None)
+
+    def reorder(self, state: Where, index: Tensor) -> Where:
+        return Where(state.place, state.sentence[index])
+
+
+def table(seed: int, *, end: float = 0.0) -> Table:
+    """Random numbers, no two hypotheses alike; `end` makes END likelier."""
+    logits = 2 * torch.randn(SENTENCES, PLACES, SIZE, SIZE, generator=torch.Generator().manual_seed(seed))
+    logits[..., END] += end
+    return Table(logits)
+
+
+def searched(decoder: Table, *, beam: int, best: int, alpha: float, patient: bool) -> list[Found]:
+    encoded = Encoded(torch.zeros(SENTENCES, 2, 1), torch.ones(SENTENCES, 1, 2, dtype=torch.bool))
+    found = beam_search(
+        decoder, encoded, beam=beam, best=best, limits=[PLACES] * SENTENCES, alpha=alpha, patient=patient
+    )
+    return [[(hypothesis.score, hypothesis.ids) for hypothesis in each] for each in found]
+
+
+def theirs(logits: Tensor, *, beam: int, penalty: Callable[[int], float], patient: bool) -> Found:
+    """All that ended for one sentence `[T, V, V]`, the best first, and no more of them than there are beams."""
+    log_probs = logits.double().log_softmax(-1)
+    under_way: list[tuple[float, list[int]]] = [(0.0, [])]
+    ended: Found = []
+    for place in range(PLACES):
+        last_place = place == PLACES - 1
+        candidates = [
+            (log_prob + float(log_probs[place, ids[-1] if ids else START, token]), [*ids, token])
+            for log_prob, ids in under_way
+            for token in ([END] if last_place else range(END, SIZE))
+        ]
+        candidates = sorted(candidates, reverse=True)[: 2 * beam]
+        for log_prob, ids in candidates[:beam]:
+            if ids[-1] == END:
+                ended.append((log_prob / penalty(len(ids)), ids))
+        under_way = [one for one in candidates if one[1][-1] != END][:beam]
+        ended = sorted(ended, reverse=True)
+        if len(ended) >= beam and not patient:
+            break
+        if len(ended) >= beam and under_way and max(under_way)[0] / penalty(PLACES) <= ended[beam - 1][0]:
+            break
+    return ended[:beam]
+
+
+@pytest.mark.parametrize("patient", [False, True])
+@pytest.mark.parametrize("alpha", [0.0, 0.7, 2.0])
+@pytest.mark.parametrize("beam", [1, 2, 3, 5])
+def test_n_best_lists(beam: int, alpha: float, patient: bool) -> None:  # noqa: FBT001
+    for seed in range(29):
+        decoder = table(seed, end=(0.0, 1.5, 3.0)[seed % 3])
+        found = searched(decoder, beam=beam, best=beam, alpha=alpha, patient=patient)
+        for sentence in range(SENTENCES):
+            wanted = theirs(
+                decoder.logits[sentence],
+                beam=beam,
+                penalty=lambda length: ((5 + length) / 6) ** alpha,
+                patient=patient,
+            )
+            assert [ids for _, ids in found[sentence]] == [ids for _, ids in wanted]
+            assert [score for score, _ in found[sentence]] == pytest.approx([score for score, _ in wanted], abs=1e-4)
+
+
+def chain(*choices: dict[int, float]) -> Table:
+    """At each place the same chances, whatever stood before: those that are named, and none for the rest."""
+    logits = torch.full((SENTENCES, PLACES, SIZE, SIZE), -torch.inf)
+    for place, chances in enumerate(choices):
+        for token, chance in chances.items():
+            logits[:, place, :, token] = math.log(chance)
+    return Table(logits)
+
+
+A, B = 4, 5
+# A short output of 0.4, and a long one of 0.6 · 0.9 · 0.9 · 0.9 · 1 = 0.44.
+LONG = chain({END: 0.4, A: 0.6}, {END: 0.1, A: 0.9}, {END: 0.1, A: 0.9}, {END: 0.1, A: 0.9}, {END: 1.0})
+
+
+@pytest.mark.parametrize(("patient", "best"), [(False, [END]), (True, [A, A, A, A, END])])
+def test_early_stopping(patient: bool, best: list[int]) -> None:  # noqa: FBT001
+    """With two beams, two have ended after two tokens; only who is patient sees that going on was better."""
+    for found in searched(LONG, beam=2, best=1, alpha=0.0, patient=patient):
+        assert found[0][1] == best
+
+
+def test_what_the_length_penalty_divides_by() -> None:
+    """(5 + length) / 6 to the power of α, with END counted: 1 for END alone, 10/6 for five tokens."""
+    short, long = math.log(0.4), math.log(0.6 * 0.9**3)
+    for alpha in (0.0, 1.0, 2.5):
+        found = {len(ids): score for score, ids in searched(LONG, beam=5, best=5, alpha=alpha, patient=True)[0]}
+        assert found[1] == pytest.approx(short)
+        assert found[5] == pytest.approx(long / (10 / 6) ** alpha)
+
+
+def test_an_end_past_the_first_beams_does_not_count() -> None:
+    """Third of the first candidates, END is passed over by two beams and taken by three."""
+    decoder = chain({A: 0.5, B: 0.3, END: 0.2}, {END: 1.0}, {END: 1.0}, {END: 1.0}, {END: 1.0})
+    for beam, wanted in ((2, [[A, END], [B, END]]), (3, [[A, END], [B, END], [END]])):
+        for found in searched(decoder, beam=beam, best=beam, alpha=0.0, patient=True):
+            assert [ids for _, ids in found] == wanted
