@@ -156,7 +156,8 @@ class PointerDecoder(Searchable[PointerState]):
         """The scores `[B, T, S]` of the places that are free, and what a score that looks back remembers."""
         queries, score = self.score.queries(self.dropout(states)), self.score
         if not isinstance(score, RememberingScore):
-            return score.compare(queries, memory.key).masked_fill(~free, -torch.inf), None
+            # back from the float32 in which scores of half precision may have been compared
+            return score.compare(queries, memory.key).to(states.dtype).masked_fill(~free, -torch.inf), None
         assert past is not None
         rows: list[Tensor] = []
         for query, free_now in zip(
@@ -165,7 +166,7 @@ class PointerDecoder(Searchable[PointerState]):
             scores = score.compare(query, score.recollect(memory.key, past)).masked_fill(~free_now, -torch.inf)
             past = score.remember(past, scores.softmax(-1)[:, 0])
             rows.append(scores)
-        return torch.cat(rows, dim=1), past
+        return torch.cat(rows, dim=1).to(states.dtype), past
 
 
 def _by_token(scores: Tensor) -> Tensor:

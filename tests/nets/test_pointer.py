@@ -251,3 +251,15 @@ def test_dropout_acts_in_training_only() -> None:
         assert not torch.equal(decoder(encoded, previous), decoder(encoded, previous))
         decoder.eval()
         assert torch.equal(decoder(encoded, previous), decoder(encoded, previous))
+
+
+@every_score
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_in_half_precision_its_answers_are_of_that(score: str, dtype: torch.dtype) -> None:
+    """Also where scores are compared in float32."""
+    net, (inputs, lengths) = net_of(score=score).to(dtype), batch_of()
+    encoded = net.encode(inputs.to(dtype), lengths)
+    assert net.decoder(encoded, previous_of(ANSWERS)).dtype == dtype
+    step = net.decoder.step(torch.full((len(SIZES),), START), net.decoder.start(encoded), need_weights=True)
+    assert step.weights is not None
+    assert (step.logits.dtype, step.weights.dtype) == (dtype, dtype)
