@@ -16,9 +16,9 @@ from saccade.attention._checks import (
 from saccade.attention.functional import attention_path, recall
 from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
 from saccade.attention.positions import Rotary
-from saccade.attention.projection import through
 from saccade.attention.scores import ScaledDot, Score
 from saccade.attention.weightings import Soft, Weighting
+from saccade.runtime.bfloat16 import through
 
 
 class MultiHead(nn.Module):

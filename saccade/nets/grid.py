@@ -8,9 +8,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from saccade.attention.projection import through
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
+from saccade.runtime.bfloat16 import through
 
 
 class GridEncoder(nn.Module):

@@ -19,7 +19,6 @@ from saccade.attention import (
     make_score,
     padding_mask,
 )
-from saccade.attention.projection import through
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
@@ -36,6 +35,7 @@ from saccade.nets.transformer_steps import (
     start_steps,
     step_through,
 )
+from saccade.runtime.bfloat16 import through
 from saccade.runtime.eager import is_eager
 from saccade.runtime.precision import kept
 

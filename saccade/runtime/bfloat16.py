@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from saccade.runtime.eager import is_eager
+from saccade.runtime.eager import is_bare, is_eager
 from saccade.runtime.operators import only_first
 
 LearningPrecision = Literal["float32", "bfloat16"]
@@ -52,11 +52,16 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _Rounded.apply(x, weight, bias) if learns_in_bfloat16() else F.linear(x, weight, bias)
 
 
-class Linear(nn.Linear):
-    """torch's linear map, by the products of `linear`."""
+def through(layer: nn.Module, x: Tensor) -> Tensor:
+    """What calling a linear layer gives, in the precision that training asks for: `[..., in]` -> `[..., out]`.
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: A002 (torch names it so)
-        return linear(input, self.weight, self.bias)
+    The layer stays a plain `nn.Linear`, for all that looks for those by their class and puts others in their place, as
+    `torch.ao.quantization.quantize_dynamic` does. Whatever is there then is called as it is.
+    """
+    if learns_in_bfloat16() and is_bare(layer, nn.Linear):
+        assert isinstance(layer, nn.Linear)
+        return linear(x, layer.weight, layer.bias)
+    return layer(x)
 
 
 class _Rounded(Function):

@@ -29,7 +29,8 @@ def _drop(x: Tensor, onto: Tensor | None, probability: float, first: int, second
         expect(fits, f"onto: found {onto.dtype} on {onto.device}, wanted {x.dtype} on {x.device}, as x is")
         onto = onto.expand_as(x)
     if probability == 1:
-        return torch.zeros_like(x) if onto is None else onto.clone()
+        plain = torch.contiguous_format
+        return torch.zeros_like(x, memory_format=plain) if onto is None else onto.clone(memory_format=plain)
     library = library_for(SOURCE, x, onto)
     if library is None:
         return torch_drop(x, onto, probability, first, second)
