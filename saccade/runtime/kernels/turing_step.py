@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from saccade.runtime.eager import is_eager
 from saccade.runtime.native import KERNELS, call, library_for
 from saccade.runtime.operators import define, only_first
 
@@ -22,9 +23,8 @@ def _forward(
     batch, places, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
     memory, last, said = memory.contiguous(), last.contiguous(), said.contiguous()
     weights, reads, after, kept = _outputs(memory, last, said, read, write, shifts, limit)
-    _call(
-        "turing_forward", (memory, last, said, weights, reads, after, kept), batch, places, width, read, write, shifts
-    )
+    made = (weights, reads, after, kept)
+    _call("turing_forward", (memory, last, said), made, batch, places, width, read, write, shifts)
     return weights, reads, after, kept
 
 
@@ -42,16 +42,22 @@ def _backward_step(
     shifts: int,
     limit: float,
 ) -> tuple[Tensor, ...]:
-    batch, places, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
-    made = ((weights, last.shape), (kept, (*last.shape[:2], 4, places)), (of_weights, last.shape))
-    made += ((of_reads, (batch, read, width)), (of_memory, memory.shape))
+    _expect_sizes(memory, last, said, read, write, shifts, limit)
+    made = ((weights, last.shape), (kept, (*last.shape[:2], 4, last.shape[2])), (of_weights, last.shape))
+    made += ((of_reads, (len(memory), read, memory.shape[2])), (of_memory, memory.shape))
     for tensor, shape in made:
         if tensor is not None and tensor.shape != shape:
             raise ValueError(f"a gradient or a result: found shape {list(tensor.shape)}, wanted {list(shape)}")
-    inputs = (memory, last, said, weights, kept, of_weights, of_reads, of_memory)
-    tensors = tuple(None if one is None else one.contiguous() for one in inputs)
-    results = tuple(torch.empty_like(one, memory_format=torch.contiguous_format) for one in (memory, last, said))
-    _call("turing_backward", (*tensors, *results), batch, places, width, read, write, shifts, float(limit))
+    return _gradients(memory, last, said, weights, kept, of_weights, of_reads, of_memory, read, write, shifts, limit)
+
+
+def _gradients(*arguments: Any) -> tuple[Tensor, ...]:
+    """What `_backward_step` gives, of arguments that are known to fit."""
+    memory, last, said, *others, read, write, shifts, limit = arguments
+    given = memory.contiguous(), last.contiguous(), said.contiguous()
+    results = torch.empty_like(given[0]), torch.empty_like(given[1]), torch.empty_like(given[2])
+    rest = [None if one is None else one.contiguous() for one in others]
+    _call("turing_backward", (*given, *rest), results, *memory.shape, read, write, shifts, float(limit))
     return results
 
 
@@ -75,14 +81,14 @@ def _expect_sizes(
     return batch, places, width
 
 
-def _call(name: str, tensors: tuple[Tensor | None, ...], *numbers: float) -> None:
-    library = library_for(SOURCE, *tensors)
+def _call(name: str, given: tuple[Tensor | None, ...], made: tuple[Tensor, ...], *numbers: float) -> None:
+    library = library_for(SOURCE, *given)
     if library is None:
         raise RuntimeError(
             f"{name}: found tensors of several dtypes or devices, or no C kernel for them; wanted float32 or float64"
             " throughout, on the CPU"
         )
-    call(getattr(library, name), tensors, *numbers)
+    call(getattr(library, name), (*given, *made), *numbers)
 
 
 def _outputs(
@@ -105,7 +111,9 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None
 def _backward(ctx: Any, of_weights: Tensor | None, of_reads: Tensor | None, of_memory: Tensor | None, _: Any) -> Any:
     saved, gradients = ctx.saved_tensors, (of_weights, of_reads, of_memory)
     with torch.no_grad():
-        results = turing_backward(*saved, *gradients, *ctx.sizes)
+        # of a call that was recorded past the dispatcher, everything has been looked at
+        backward = _gradients if is_eager() else turing_backward
+        results = backward(*saved, *gradients, *ctx.sizes)
     return *only_first("a step of the Neural Turing Machine", results, *saved[:3], *gradients), None, None, None, None
 
 
