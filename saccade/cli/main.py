@@ -28,6 +28,7 @@ COMMANDS = {
     "align": "link the words of sentence pairs, and score the links",
     "recipe": "list, show and copy the recipes of the package",
     "data": "make a corpus with exact answers, or get a public one",
+    "doctor": "say what this machine offers, and what of it is in use",
 }
 
 _WITH_COMMANDS = ("recipe", "data")

@@ -29,6 +29,11 @@ def wait_briefly(environment: MutableMapping[str, str] | None = None) -> bool:
     return True
 
 
+def wait_is_ours() -> bool:
+    """Whether threads wait as saccade has set it."""
+    return _NAME in _ours
+
+
 def environment_without_ours(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment as the user has it, for programs that are not saccade."""
     return {name: value for name, value in environment.items() if name not in _ours}
