@@ -40,7 +40,7 @@ def define(
     full = f"{_NAMESPACE}::{name}"
     torch.library.define(full, f"({arguments}")
     torch.library.impl(full, "cpu", compute)
-    torch.library.register_fake(full, fake)
+    torch.library.register_fake(full, _of_one_device(name, fake))
     operator = getattr(getattr(torch.ops, _NAMESPACE), name).default
     if backward is not None:
         torch.library.register_autograd(full, backward, setup_context=setup)
@@ -69,26 +69,55 @@ def _function_of(
     return type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
 
 
+def _of_one_device(name: str, fake: Callable[..., Any]) -> Callable[..., Any]:
+    """A fake that refuses numbers: torch asks it for what it gives, none, if one tensor of many is on `meta`."""
+
+    def checked(*arguments: Any) -> Any:
+        devices = sorted({str(one.device) for one in arguments if isinstance(one, Tensor)})
+        expect(len(devices) == 1, f"{name}: found tensors on {' and '.join(devices)}, wanted all of them on one device")
+        return fake(*arguments)
+
+    return checked
+
+
 def _row_by_row(operator: Callable[..., Any]) -> Callable[..., Any]:
     """A rule for `torch.vmap` that is right for any operator that changes none of its arguments."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Any, Any]:
         pairs = list(zip(arguments, in_dims, strict=True))
+        if not info.batch_size:  # the shapes of a row are known all the same
+            pairs = [(one if dim is None else one.new_zeros(_without(one.shape, dim)), None) for one, dim in pairs]
         rows = [
             operator(*(one if dim is None else one.select(dim, row) for one, dim in pairs))
-            for row in range(info.batch_size)
+            for row in range(max(1, info.batch_size))
         ]
         if isinstance(rows[0], Tensor):
-            return torch.stack(rows), 0
-        return tuple(map(torch.stack, zip(*rows, strict=True))), (0,) * len(rows[0])
+            return torch.stack(rows)[: info.batch_size], 0
+        return tuple(torch.stack(parts)[: info.batch_size] for parts in zip(*rows, strict=True)), (0,) * len(rows[0])
 
     return rule
+
+
+def _without(shape: Sequence[int], dim: int) -> list[int]:
+    return [size for place, size in enumerate(shape) if place != dim % len(shape)]
 
 
 def expect(right: bool, message: str) -> None:  # noqa: FBT001 - it reads like an assertion
     """Raise unless an argument is right."""
     if not right:
         raise ValueError(message)
+
+
+def expect_numbers(first: str, tensor: Tensor, **others: Tensor | None) -> None:
+    """Raise unless a tensor has floating point numbers, and the others have numbers of its kind, where it has them."""
+    if not tensor.is_floating_point():
+        raise ValueError(f"{first}: found dtype {tensor.dtype}, wanted floating point numbers")
+    for name, other in others.items():
+        if other is not None and (other.dtype != tensor.dtype or other.device != tensor.device):
+            raise ValueError(
+                f"{name}: found {other.dtype} on {other.device}, wanted {tensor.dtype} on {tensor.device},"
+                f" as {first} is"
+            )
 
 
 def only_first(name: str, gradients: Sequence[Tensor | None], *given: Tensor | None) -> tuple[Tensor | None, ...]:

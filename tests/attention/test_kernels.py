@@ -76,6 +76,17 @@ def test_additive_scores(loops: str, shape: tuple[int, int, int, int], dtype: to
         assert relative_error(mine, theirs) <= limit
 
 
+@pytest.mark.parametrize("shape", [(0, 3, 4, 5), (2, 0, 4, 5), (2, 3, 0, 5), (2, 3, 4, 0)])
+def test_additive_scores_of_nothing(loops: str, shape: tuple[int, int, int, int]) -> None:
+    batch, queries, keys, dim = shape
+    query, key, v = torch.ones(batch, queries, dim), torch.ones(batch, keys, dim), torch.ones(dim)
+    inputs = [one.requires_grad_() for one in (query, key, v)]
+    scores = additive_scores(*inputs)
+    assert scores.equal(torch.zeros(batch, queries, keys))
+    for one, grad in zip(inputs, torch.autograd.grad(scores.sum(), inputs), strict=True):
+        assert grad.equal(torch.zeros_like(one))
+
+
 def test_additive_scores_by_differences(loops: str) -> None:
     inputs = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 5, 3), (2, 6, 3), (3,))]
     assert torch.autograd.gradcheck(

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from saccade.attention import Additive, Attention, additive_backend, attend
+from saccade.attention import SCORES, Additive, Attention, additive_backend, attend, recall, remember
 from saccade.attention._kernels.additive import additive_scores, exponential
 from saccade.runtime.native import load_library
 from tests.attention.helpers import score_named, tensors
@@ -49,6 +49,21 @@ def test_what_is_not_there_is_not_handed_to_native_loops() -> None:
     memory = layer.remember(key)
     with pytest.raises(ValueError, match=r"key: found torch\.float32 on cpu, wanted torch\.float64 on cpu"):
         layer.double().recall(query.double(), memory)
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("size", [1, 4, 6, 24])
+def test_a_memory_of_another_size_is_refused(name: str, size: int) -> None:
+    """Even one that could be read as if it fitted: keys of size 1 are spread, 2 times 4 numbers are 1 times 8."""
+    score = SCORES[name](8, 8)
+    right = remember(torch.randn(2, 5, 8), score=score).key.shape[-1]
+    for other in SCORES:
+        memory = remember(torch.randn(2, 5, size), score=SCORES[other](size, size))
+        if memory.key.shape[-1] == right:  # that of a mix of scores is as large as all of theirs
+            continue
+        for needs_grad in (False, True):
+            with torch.set_grad_enabled(needs_grad), pytest.raises(ValueError, match=r"key: found .*, wanted .*8"):
+                recall(torch.randn(2, 3, 8), memory, score=score)
 
 
 def test_additive_attention_can_be_exported() -> None:

@@ -29,6 +29,27 @@ def test_what_is_not_contiguous_is_read_in_its_order() -> None:
     torch.testing.assert_close(drop(x, onto, 0.5, 5, 6), torch_drop(x, onto, 0.5, 5, 6))
 
 
+@pytest.mark.parametrize("probability", [1 - 2**-34, 1 - 2**-53])
+def test_nearly_all_is_all(probability: float) -> None:
+    """The threshold would be 2^32, which is 0 in the loop's numbers of 32 bits: nothing would be dropped."""
+    assert not drop(torch.ones(1000), None, probability, 1, 2).any()
+    assert drop(torch.ones(1000), torch.ones(1000), probability, 1, 2).equal(torch.ones(1000))
+
+
+def test_wrong_arguments_are_named() -> None:
+    x = torch.randn(3, 4)
+    with pytest.raises(ValueError, match=r"probability: found nan, wanted 0 to 1"):
+        drop(x, None, float("nan"), 1, 2)
+    with pytest.raises(ValueError, match=r"second: found 4294967296, wanted a seed of 32 bits"):
+        drop(x, None, 0.5, 1, 2**32)
+    with pytest.raises(ValueError, match=r"onto: found shape \[3\], wanted one that expands to \[3, 4\]"):
+        drop(x, torch.randn(3), 0.5, 1, 2)
+    with pytest.raises(ValueError, match=r"onto: found torch\.float64 on cpu, wanted torch\.float32 on cpu"):
+        drop(x, x.double(), 0.5, 1, 2)
+    with pytest.raises(ValueError, match=r"x: found dtype torch\.int64, wanted floating point numbers"):
+        drop(x.long(), None, 0.5, 1, 2)
+
+
 @pytest.mark.parametrize("probability", [0.1, 0.3, 0.9])
 def test_as_many_are_dropped_as_were_asked_for_and_the_mean_stays(probability: float) -> None:
     torch.manual_seed(0)

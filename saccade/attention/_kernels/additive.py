@@ -13,6 +13,8 @@ for no more; a score that is itself tiny has fewer correct digits than by `tanh`
 Letters: `B` batch (any leading dimensions), `N` the batch as one dimension, `T` queries, `S` keys, `D` dim.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -43,16 +45,27 @@ def exponential_keys(x: Tensor) -> Tensor:
     return exponential(x.transpose(-1, -2).contiguous()).transpose(-1, -2)
 
 
+def expect_size(key: Tensor, dim: int) -> None:
+    """Raise unless prepared keys, which come from a memory, are of this size."""
+    if key.shape[-1] != dim:
+        raise ValueError(
+            f"key: found size {key.shape[-1]} in shape {list(key.shape)}, wanted {dim}; a memory is for the score that"
+            " made it, in remember(..., score=score)"
+        )
+
+
 def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     """`[B, T, D]` from `exponential`, `[B, S, D]` from `exponential_keys`, and `[D]` -> scores `[B, T, S]`."""
     expect_same_kind("key", key, like=("query", query))
+    expect_size(key, query.shape[-1])
     v = v.to(query)
     if not (is_eager() and is_plain(query) and is_plain(key) and is_plain(v)):
         return see_through(query, key, v)
     *batch, queries, dim = query.shape
     keys = key.shape[-2]
-    scores = additive.additive_scores(query.reshape(-1, queries, dim), key.reshape(-1, keys, dim).transpose(1, 2), v)
-    return scores.reshape(*batch, queries, keys)
+    # no -1, which would be any number where there are no queries, or no keys
+    query, key = query.reshape(math.prod(batch), queries, dim), key.reshape(math.prod(key.shape[:-2]), keys, dim)
+    return additive.additive_scores(query, key.transpose(1, 2), v).reshape(*batch, queries, keys)
 
 
 def see_through(query: Tensor, key: Tensor, v: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_count
-from saccade.attention._kernels.additive import exponential_keys
+from saccade.attention._kernels.additive import expect_size, exponential_keys
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.score import RememberingScore
 
@@ -39,6 +39,7 @@ class LocationAware(RememberingScore):
         return self.additive.projected_keys(key)
 
     def recollect(self, keys: Tensor, past: Tensor) -> Tensor:
+        expect_size(keys, len(self.additive.v))
         *batch, size = past.shape
         features = self.convolution(past.to(keys.dtype).reshape(-1, 1, size))
         features = features.transpose(1, 2).reshape(*batch, size, -1)  # [N, filters, S] -> [B, S, filters]

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from saccade.runtime.native import KERNELS, call, library_for, load_library
-from saccade.runtime.operators import define, expect, only_first
+from saccade.runtime.operators import define, expect, expect_numbers, only_first
 
 SOURCE = KERNELS / "additive.c"
 
@@ -33,6 +33,7 @@ def additive_backend() -> str:
 def _scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     batch, queries, dim = _expect_sizes(query, key)
     expect(v.shape == (dim,), f"v: found shape {list(v.shape)}, wanted [{dim}]")
+    expect_numbers("query", query, key=key, v=v)
     query, key, v = query.contiguous(), key.contiguous(), v.contiguous()
     library = library_for(SOURCE, query, key, v)
     if library is None:
@@ -47,6 +48,7 @@ def _slopes(query: Tensor, key: Tensor, grad: Tensor) -> tuple[Tensor, Tensor, T
     keys = key.shape[2]
     wanted = [batch, queries, keys]
     expect(list(grad.shape) == wanted, f"grad: found shape {list(grad.shape)}, wanted {wanted}")
+    expect_numbers("query", query, key=key, grad=grad)
     query, key, grad = query.contiguous(), key.contiguous(), grad.contiguous()
     library = library_for(SOURCE, query, key, grad)
     if library is None:
@@ -85,7 +87,11 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 additive_slopes = define(
     "additive_slopes(Tensor query, Tensor key, Tensor grad) -> (Tensor, Tensor, Tensor)",
     _slopes,
-    fake=lambda query, key, grad: (torch.empty_like(query), torch.empty_like(key), query.new_empty(query.shape[2])),
+    fake=lambda query, key, grad: (
+        torch.empty_like(query, memory_format=torch.contiguous_format),
+        torch.empty_like(key, memory_format=torch.contiguous_format),
+        query.new_empty(query.shape[2]),
+    ),
 )
 
 # Q [N, T, D], K [N, D, S], v [D] -> [N, T, S]
@@ -129,7 +135,7 @@ def _tiles(query: Tensor, key: Tensor) -> Iterator[tuple[slice, slice]]:
     """Pieces of the batch and of the queries whose `[n, t, D, S]` is about `_TILE` elements, or one query's."""
     batch, queries, dim = query.shape
     pair = max(1, dim * key.shape[2])
-    t = min(queries, max(1, _TILE // pair))
+    t = max(1, min(queries, _TILE // pair))
     n = max(1, _TILE // (t * pair))
     for first in range(0, batch, n):
         for start in range(0, queries, t):

@@ -2,6 +2,7 @@
  * The likeliest tokens of each row of logits, for best.py: log-softmax and top-k in one call, with nothing in between.
  * For logits that lie row by row, [R][V], and for those that lie token by token, [V][R].
  */
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,12 +22,42 @@ static float sum_of_powers(const float *restrict x, int64_t n, float highest)
     return sum;
 }
 
+/* The same for a row in which something is no number, or too few are finite: one by one, in the order of torch, NaN
+   first. The numbers of the row lie `apart` from each other. Gives what to subtract from them: of an infinite row, the
+   normaliser could not be computed in passing. */
+static float best_of_odd_row(const float *x, int64_t apart, float normaliser, float *values, int64_t *tokens, int64_t V,
+                             int64_t first, int64_t count)
+{
+    float highest = -INFINITY;
+    int64_t found = 0, missing = 0;
+    for (int64_t v = 0; v < V; v++) {
+        const float now = x[v * apart];
+        missing += isnan(now) != 0;
+        highest = now > highest ? now : highest;
+        if (v < first || (found == count && !(isnan(now) || now > values[count - 1])) ||
+            (found == count && isnan(values[count - 1])))
+            continue;
+        int64_t place = found < count ? found++ : count - 1;
+        for (; place > 0 && !isnan(values[place - 1]) && (isnan(now) || now > values[place - 1]); place--)
+            values[place] = values[place - 1], tokens[place] = tokens[place - 1];
+        values[place] = now, tokens[place] = v;
+    }
+    return missing ? NAN : isinf(highest) ? highest : normaliser;
+}
+
+static int is_odd(float normaliser, const float *values, int64_t count)
+{
+    return !isfinite(normaliser) || !isfinite(values[count - 1]);
+}
+
 /* The `count` best of x[first .. V). */
 static void best_of_row(const float *x, float *values, int64_t *tokens, int64_t V, int64_t first, int64_t count)
 {
     highest_of_row(x, values, tokens, V, first, count);
     const float highest = highest_of(x, V);
-    const float normaliser = highest + logf(sum_of_powers(x, V, highest));
+    float normaliser = highest + logf(sum_of_powers(x, V, highest));
+    if (is_odd(normaliser, values, count))
+        normaliser = best_of_odd_row(x, 1, normaliser, values, tokens, V, first, count);
     for (int64_t i = 0; i < count; i++)
         values[i] -= normaliser;
 }
@@ -49,7 +80,7 @@ static void best_of_lanes(const float *x, float *values, int64_t *tokens, int64_
 {
     float part[TOKENS][LANES] = {0}, highest[LANES], sum[LANES];
     for (int64_t l = 0; l < LANES; l++)
-        highest[l] = -1e30f, sum[l] = 0;
+        highest[l] = -FLT_MAX, sum[l] = 0;
     for (int64_t l = 0; l < n; l++)
         nothing_yet(values + l * count, tokens + l * count, first, count);
 
@@ -85,9 +116,13 @@ static void best_of_lanes(const float *x, float *values, int64_t *tokens, int64_
         for (int64_t l = 0; l < LANES; l++)
             sum[l] += more[l];
     }
-    for (int64_t l = 0; l < n; l++)
+    for (int64_t l = 0; l < n; l++) {
+        float normaliser = highest[l] + logf(sum[l]), *of_row = values + l * count;
+        if (is_odd(normaliser, of_row, count))
+            normaliser = best_of_odd_row(x + l, R, normaliser, of_row, tokens + l * count, V, first, count);
         for (int64_t i = 0; i < count; i++)
-            values[l * count + i] -= highest[l] + logf(sum[l]);
+            of_row[i] -= normaliser;
+    }
 }
 
 /* logits [V][R] -> log probabilities and tokens [R][count]. */

@@ -13,13 +13,16 @@ SOURCE = KERNELS / "best.c"
 
 
 def _best_tokens(logits: Tensor, count: int, first: int) -> tuple[Tensor, Tensor]:
-    # each message is made only if it is needed: this is called at every step
+    # plain conditions: this is called for each token of a search, and a message takes longer than they do
     if logits.dim() != 2 or not logits.is_floating_point():
-        found = f"shape {list(logits.shape)} of {logits.dtype}"
-        raise ValueError(f"logits: found {found}, wanted [rows, vocabulary] of floating point")
-    if first < 0 or not 1 <= count <= logits.shape[1] - first:
-        most = logits.shape[1] - first
-        raise ValueError(f"count: found {count} from {first} on, wanted 1 to {most}, as many as there are")
+        raise ValueError(f"logits: found shape {list(logits.shape)} of {logits.dtype}, wanted [rows, vocabulary]")
+    vocabulary = logits.shape[1]
+    if not 0 <= first < vocabulary:
+        raise ValueError(f"first: found {first}, wanted 0 to {vocabulary - 1}, the vocabulary of the logits")
+    if not 1 <= count <= vocabulary - first:
+        raise ValueError(
+            f"count: found {count} from {first} on, wanted 1 to {vocabulary - first}, as many as there are"
+        )
     library = library_for(SOURCE, logits) if logits.dtype == torch.float32 else None
     if library is None:
         return torch_best_tokens(logits, count, first=first)

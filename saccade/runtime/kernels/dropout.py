@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from saccade.runtime.native import KERNELS, call, library_for
-from saccade.runtime.operators import define, expect
+from saccade.runtime.operators import define, expect, expect_numbers
 
 SOURCE = KERNELS / "dropout.c"
 _BITS = 0xFFFFFFFF
@@ -22,26 +22,34 @@ _BITS = 0xFFFFFFFF
 
 def _drop(x: Tensor, onto: Tensor | None, probability: float, first: int, second: int) -> Tensor:
     expect(0 <= probability <= 1, f"probability: found {probability}, wanted 0 to 1")
-    expect(min(first, second) >= 0 and max(first, second) <= _BITS, "seeds: wanted numbers of 32 bits")
-    expect(x.is_floating_point(), f"x: found dtype {x.dtype}, wanted floating point numbers")
+    expect(0 <= first <= _BITS, f"first: found {first}, wanted a seed of 32 bits, 0 to {_BITS}")
+    expect(0 <= second <= _BITS, f"second: found {second}, wanted a seed of 32 bits, 0 to {_BITS}")
+    expect_numbers("x", x, onto=onto)
+    x = x.contiguous()
     if onto is not None:
-        fits = onto.dtype == x.dtype and onto.device == x.device
-        expect(fits, f"onto: found {onto.dtype} on {onto.device}, wanted {x.dtype} on {x.device}, as x is")
-        onto = onto.expand_as(x)
-    if probability == 1:
-        plain = torch.contiguous_format
-        return torch.zeros_like(x, memory_format=plain) if onto is None else onto.clone(memory_format=plain)
+        onto = _expanded(onto, x).contiguous()
+    threshold = round(probability * 2**32)
+    if threshold > _BITS:  # all of them; and more than the loop's numbers of 32 bits hold
+        return torch.zeros_like(x) if onto is None else onto.clone()
     library = library_for(SOURCE, x, onto)
     if library is None:
         return torch_drop(x, onto, probability, first, second)
-    x = x.contiguous()
     out = torch.empty_like(x)
-    numbers = (x.numel(), first, second, round(probability * 2**32), 1 / (1 - probability))
+    numbers = (x.numel(), first, second, threshold, 1 / (1 - probability))
     if onto is None:
         call(library.drop, (x, out), *numbers)
     else:
-        call(library.drop_onto, (x, onto.contiguous(), out), *numbers)
+        call(library.drop_onto, (x, onto, out), *numbers)
     return out
+
+
+def _expanded(onto: Tensor, x: Tensor) -> Tensor:
+    try:
+        return onto.expand_as(x)
+    except RuntimeError:
+        raise ValueError(
+            f"onto: found shape {list(onto.shape)}, wanted one that expands to {list(x.shape)}, the shape of x"
+        ) from None
 
 
 def torch_drop(x: Tensor, onto: Tensor | None, probability: float, first: int, second: int) -> Tensor:

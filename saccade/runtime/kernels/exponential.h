@@ -17,11 +17,14 @@ static inline float float_of(uint32_t bits)
     return x;
 }
 
-/* e^x for x <= 0, relative error below 2e-7: 2^n times a polynomial (Cephes) on [-log(2) / 2, log(2) / 2]. */
+/* e^x for x <= 0, and NaN for NaN, relative error below 2e-7: 2^n times a polynomial (Cephes) on
+   [-log(2) / 2, log(2) / 2]. */
 static inline float exponential(float x)
 {
     const uint32_t bits = bits_of(x), lowest = 0xc2ae0000u; /* -87: below it, e^x is no normal number */
-    x = float_of(bits < lowest ? bits : lowest);            /* of negative floats, the lower has the higher bits */
+    const uint32_t around = 0x007fffffu; /* takes the bits of a negative NaN past the highest, and so below the limit */
+    /* of negative floats, the lower has the higher bits */
+    x = float_of((bits + around < lowest + around ? bits + around : lowest + around) - around);
     const int32_t n = (int32_t)(x * 1.44269504f - 0.5f);
     const float r = x - (float)n * 0.693359375f + (float)n * 2.12194440e-4f;
     float p = 1.9875691500e-4f;

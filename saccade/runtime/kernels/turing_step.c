@@ -170,7 +170,7 @@ void turing_forward(const REAL *restrict all_memory, const REAL *restrict all_la
             for (int64_t k = 0; k < K; k++)
                 add_moved(moved, weights, bound[z.offsets + h * K + k], k - K / 2, N);
             for (int64_t i = 0; i < N; i++) {
-                logarithm[i] = LOG(moved[i] > TINY ? moved[i] : TINY);
+                logarithm[i] = LOG(moved[i] < TINY ? TINY : moved[i]); /* NaN stays NaN */
                 weights[i] = power * logarithm[i];
             }
             softmax(weights, N);

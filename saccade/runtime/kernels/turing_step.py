@@ -12,7 +12,7 @@ from torch import Tensor
 
 from saccade.runtime.eager import is_eager
 from saccade.runtime.native import KERNELS, call, library_for
-from saccade.runtime.operators import define, only_first
+from saccade.runtime.operators import define, expect_numbers, only_first
 
 SOURCE = KERNELS / "turing_step.c"
 
@@ -43,11 +43,13 @@ def _backward_step(
     limit: float,
 ) -> tuple[Tensor, ...]:
     _expect_sizes(memory, last, said, read, write, shifts, limit)
-    made = ((weights, last.shape), (kept, (*last.shape[:2], 4, last.shape[2])), (of_weights, last.shape))
-    made += ((of_reads, (len(memory), read, memory.shape[2])), (of_memory, memory.shape))
-    for tensor, shape in made:
+    made = {"weights": weights, "kept": kept, "of_weights": of_weights, "of_reads": of_reads, "of_memory": of_memory}
+    read_shape = (len(memory), read, memory.shape[2])
+    shapes = (last.shape, (*last.shape[:2], 4, last.shape[2]), last.shape, read_shape, memory.shape)
+    for (name, tensor), shape in zip(made.items(), shapes, strict=True):
         if tensor is not None and tensor.shape != shape:
-            raise ValueError(f"a gradient or a result: found shape {list(tensor.shape)}, wanted {list(shape)}")
+            raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted {list(shape)}")
+    expect_numbers("memory", memory, **made)
     return _gradients(memory, last, said, weights, kept, of_weights, of_reads, of_memory, read, write, shifts, limit)
 
 
@@ -68,25 +70,30 @@ def _expect_sizes(
     if memory.dim() != 3:
         raise ValueError(f"memory: found shape {list(memory.shape)}, wanted [batch, places, width]")
     batch, places, width = memory.shape
-    if min(places, width, read, write, shifts) < 1:
-        raise ValueError("places, width, heads and shifts: wanted at least 1 of each")
+    if min(places, width) < 1:
+        raise ValueError(f"memory: found shape {list(memory.shape)}, wanted at least 1 place of width 1")
+    for name, number in (("read", read), ("write", write), ("shifts", shifts)):
+        if number < 1:
+            raise ValueError(f"{name}: found {number}, wanted at least 1")
     heads = read + write
     if last.shape != (batch, heads, places):
         raise ValueError(f"last: found shape {list(last.shape)}, wanted {[batch, heads, places]}")
     numbers = heads * (width + 3 + shifts) + 2 * write * width
     if said.shape != (batch, numbers):
         raise ValueError(f"said: found shape {list(said.shape)}, wanted {[batch, numbers]}")
+    expect_numbers("memory", memory, last=last, said=said)
     if not limit >= 0:
         raise ValueError(f"limit: found {limit}, wanted 0 or more")
     return batch, places, width
 
 
 def _call(name: str, given: tuple[Tensor | None, ...], made: tuple[Tensor, ...], *numbers: float) -> None:
-    library = library_for(SOURCE, *given)
+    library, found = library_for(SOURCE, *given), given[0]
     if library is None:
+        assert found is not None
         raise RuntimeError(
-            f"{name}: found tensors of several dtypes or devices, or no C kernel for them; wanted float32 or float64"
-            " throughout, on the CPU"
+            f"{name}: found no C kernel for a memory of {found.dtype}; wanted float32 or float64, and a C compiler;"
+            " saccade.nets computes the same by torch's operations"
         )
     call(getattr(library, name), (*given, *made), *numbers)
 
