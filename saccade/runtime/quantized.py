@@ -25,6 +25,7 @@ logger = logging.getLogger("saccade")
 _SOURCE = KERNELS / "quantized.c"
 _WIDTH = 48  # outputs of a block, as in the C file
 _LARGEST = 127
+_MOST_INPUTS = (1 << 31) // (255 * _LARGEST)  # of 8 bits, whose products sum up to no more than 32 bits hold
 LENGTH = 32_000  # of a row in units, with 16 bits; as in the C file
 
 
@@ -32,6 +33,9 @@ class Packed:
     """A weight `[out, in]` as the C loops want it. It must not change while this is used."""
 
     def __init__(self, weight: Tensor, library: CDLL, *, bits: int) -> None:
+        _expect_matrix(weight)
+        if bits not in (8, 16):
+            raise ValueError(f"bits: found {bits}, wanted 8 or 16")
         self._library = library
         self._wide = int(bits == 16)
         self._outputs, self._inputs = weight.shape
@@ -53,6 +57,7 @@ class Packed:
         out = rows.new_empty(len(rows), self._outputs)
         room, units = self._numbers.new_empty(len(rows) * self._groups), rows.new_empty(len(rows))
         bias = None if bias is None else bias.contiguous()
+        rows = rows.contiguous()
         call(
             self._library.linear_integers,
             (rows, self._numbers, self.units, self._shifts, bias, out, room, units),
@@ -66,25 +71,41 @@ class Int8Matrix:
 
     def __init__(self, weight: Tensor) -> None:
         self.weight = weight  # kept, so that no other comes to lie where it is
-        library = library_of_integers(weight)
+        _expect_matrix(weight)
+        library = library_of_integers(weight) if weight.shape[1] <= _MOST_INPUTS else None
         if library is None:
             _say_that_int8_is_slow()
         self._numbers = round_rows(weight) if library is None else Packed(weight, library, bits=8)
 
     def __call__(self, x: Tensor, bias: Tensor | None) -> Tensor:
         """The product x Wᵀ + b."""
+        outputs, inputs = self.weight.shape
+        if x.dim() == 0 or x.shape[-1] != inputs or x.dtype != self.weight.dtype:
+            raise ValueError(
+                f"x: found shape {list(x.shape)} of {x.dtype}, wanted [..., {inputs}] of {self.weight.dtype}"
+            )
+        if bias is not None and (bias.shape != (outputs,) or bias.dtype != x.dtype):
+            raise ValueError(f"bias: found shape {list(bias.shape)} of {bias.dtype}, wanted [{outputs}] of {x.dtype}")
         if not isinstance(self._numbers, Packed):
             return plain_product(x, *self._numbers, bias)
-        if x.dtype != self.weight.dtype or not is_plain(x) or (bias is not None and not is_plain(bias)):
+        if not is_plain(x) or (bias is not None and not is_plain(bias)):
             return F.linear(x, self.weight, bias)
-        out, _ = self._numbers.multiply(x.flatten(0, -2).contiguous(), bias)
-        return out.view(*x.shape[:-1], out.shape[1])
+        out, _ = self._numbers.multiply(x.reshape(x.shape[:-1].numel(), inputs), bias)
+        return out.view(*x.shape[:-1], outputs)
+
+
+def _expect_matrix(weight: Tensor) -> None:
+    if weight.dim() != 2 or weight.dtype != torch.float32:
+        raise ValueError(f"weight: found shape {list(weight.shape)} of {weight.dtype}, wanted [out, in] of float32")
 
 
 def round_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """Whole numbers of 8 bits `[..., size]`, and what a unit of each row is worth, `[...]`."""
+    if not rows.shape[-1]:
+        return rows, rows.new_zeros(rows.shape[:-1])
     largest = rows.abs().amax(-1, keepdim=True)
     factor = torch.where(largest > 0, largest.new_tensor(_LARGEST) / largest, 0)  # a scalar would be times 1 / largest
+    factor = torch.where(factor.isinf(), 0, factor)  # of numbers that are too small
     return (rows * factor).round(), torch.where(factor > 0, 1 / factor, 0)[..., 0]
 
 

@@ -41,6 +41,8 @@ class ScreenedMatrix:
 
         The first `always` outputs are exact as well, however low they are.
         """
+        if count < 1 or always < 0:
+            raise ValueError(f"count: found {count}, wanted at least 1; always: found {always}, wanted at least 0")
         rows, outputs, count = x.contiguous(), len(self.weight), min(count, len(self.weight))
         bias = None if bias is None else bias.contiguous()
         out, units = self._packed.multiply(rows, bias)
@@ -55,7 +57,7 @@ class ScreenedMatrix:
 
 def screened(weight: Tensor) -> ScreenedMatrix | None:
     """A weight beside its whole numbers; None where nothing is gained by them."""
-    if weight.numel() < SMALLEST:
+    if not SMALLEST <= weight.numel() > 0:
         return None
     integers, refiner = library_of_integers(weight), library_for(_SOURCE, weight)
     return None if integers is None or refiner is None else ScreenedMatrix(weight, integers, refiner)

@@ -50,6 +50,53 @@ def test_nothing_is_nothing(loops: str) -> None:
     assert Int8Matrix(torch.randn(5, 6))(torch.zeros(0, 6), None).shape == (0, 5)
 
 
+def test_of_no_inputs_there_is_the_bias(loops: str) -> None:
+    bias = torch.randn(5)
+    matrix = Int8Matrix(torch.randn(5, 0))
+    assert matrix(torch.randn(3, 0), bias).equal(bias.expand(3, 5))
+    assert matrix(torch.randn(3, 0), None).equal(torch.zeros(3, 5))
+
+
+@pytest.mark.parametrize("bad", [torch.nan, -torch.nan, torch.inf, -torch.inf])
+def test_what_is_no_number_shows(loops: str, bad: float) -> None:
+    torch.manual_seed(8)
+    weight, x = torch.randn(50, 20), torch.randn(9, 20)
+    whole = Int8Matrix(weight)(x, None)
+    x[4, 7] = bad
+    found = Int8Matrix(weight)(x, None)
+    assert found[4].isnan().all()
+    assert found[:4].equal(whole[:4])
+    assert found[5:].equal(whole[5:])
+    weight[31, 2] = bad
+    found = Int8Matrix(weight)(x[:4], None)
+    assert found[:, 31].isnan().all()
+    assert found[:, :31].equal(whole[:4, :31])
+
+
+def test_numbers_too_small_for_a_unit_are_nothing(loops: str) -> None:
+    x, weight = torch.randn(3, 7), torch.randn(5, 7)
+    assert Int8Matrix(weight)(x * 1e-40, None).equal(torch.zeros(3, 5))
+    assert Int8Matrix(weight * 1e-40)(x, None).equal(torch.zeros(3, 5))
+
+
+def test_one_row_may_come_alone(loops: str) -> None:
+    matrix, x = Int8Matrix(torch.randn(5, 7)), torch.randn(7)
+    assert matrix(x, None).equal(matrix(x[None], None)[0])
+
+
+def test_wrong_arguments_are_named(loops: str) -> None:
+    matrix, x = Int8Matrix(torch.randn(5, 7)), torch.randn(3, 7)
+    for wrong in (x[:, :-1], x.double(), x.long(), x[0, 0]):
+        with pytest.raises(ValueError, match=r"x: found shape .*, wanted \[\.\.\., 7\] of torch\.float32"):
+            matrix(wrong, None)
+    for wrong in (torch.zeros(4), torch.zeros(5, 1), torch.zeros(5).double()):
+        with pytest.raises(ValueError, match=r"bias: found shape .*, wanted \[5\] of torch\.float32"):
+            matrix(x, wrong)
+    for wrong in (torch.randn(7), torch.randn(5, 7).double(), torch.randn(2, 5, 7)):
+        with pytest.raises(ValueError, match=r"weight: found shape .*, wanted \[out, in\] of float32"):
+            Int8Matrix(wrong)
+
+
 def test_the_error_is_what_rounding_allows(loops: str) -> None:
     """|Δy| <= Σ_k (|x_k| u_w + |w_k| u_x + u_x u_w / 2) / 2, u being what a unit is worth."""
     torch.manual_seed(3)

@@ -158,6 +158,33 @@ def test_when_it_is_worth_it() -> None:
         assert not screens(many.double(), weight.double())
 
 
+@pytest.mark.usefixtures("any_size")
+def test_wrong_arguments_are_named() -> None:
+    matrix, x = made(torch.randn(50, 9)), torch.randn(3, 9)
+    for count in (0, -1):
+        with pytest.raises(ValueError, match=rf"count: found {count}, wanted at least 1"):
+            matrix.highest(x, None, count)
+    for wrong in (x[:, 1:], x[0], x.double()):
+        with pytest.raises(ValueError, match=r"x: found shape"):
+            matrix.highest(wrong, None, 2)
+    with pytest.raises(ValueError, match=r"bias: found shape \[49\]"):
+        matrix.highest(x, torch.zeros(49), 2)
+    assert screened(torch.randn(0, 9)) is None
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("small", [4.5e-23, 1e-22, 1e-19, 1e-30])
+def test_rows_whose_length_cannot_be_told_do_no_harm(small: float) -> None:
+    """The square of such a length has a few digits, or none: numbers in its unit would leave 16 bits."""
+    torch.manual_seed(4)
+    weight, x = torch.randn(60, 9), torch.randn(20, 9)
+    x[:10] = 0
+    x[:10, 3] = small * torch.arange(1, 11)
+    found, exact = made(weight).highest(x, None, 2), x @ weight.t()
+    torch.testing.assert_close(found.topk(2).values, exact.topk(2).values, rtol=1e-4, atol=1e-6 * small)
+    assert (found[:10].abs() <= 1.01 * x[:10].abs().sum(1, keepdim=True) * weight.abs().max()).all()
+
+
 def test_without_loops_there_is_nothing_to_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screened_module, "library_of_integers", lambda weight: None)
     assert screened(torch.randn(2000, 300)) is None

@@ -10,23 +10,28 @@
 /* Below SMALL products, waking other threads takes longer than doing the work. */
 enum { SMALL = 1 << 23, WIDTH = 48, ROWS = 8, LARGEST = 127, SHIFT = 128, LENGTH = 32000 };
 
-/* What the numbers of a row are multiplied by, so that the largest becomes LARGEST. */
+/* What the numbers of a row are multiplied by, so that the largest becomes LARGEST; 0 if it is too small for that, NaN if
+   one of them is no finite number. */
 static float factor_by_largest(const float *row, int64_t size)
 {
-    float largest = 0;
-#pragma omp simd reduction(max : largest)
-    for (int64_t k = 0; k < size; k++)
+    float largest = 0, nothing = 0;
+#pragma omp simd reduction(max : largest) reduction(+ : nothing)
+    for (int64_t k = 0; k < size; k++) {
         largest = fabsf(row[k]) > largest ? fabsf(row[k]) : largest;
-    return largest > 0 ? LARGEST / largest : 0;
+        nothing += row[k] * 0;
+    }
+    const float factor = largest > 0 ? LARGEST / largest : 0;
+    return nothing != 0 ? NAN : isinf(factor) ? 0 : factor;
 }
 
+/* 0 if it is so small that its square has too few digits. */
 static float length_of(const float *row, int64_t size)
 {
     float squares = 0;
 #pragma omp simd reduction(+ : squares)
     for (int64_t k = 0; k < size; k++)
         squares += row[k] * row[k];
-    return sqrtf(squares);
+    return squares < 1e-30f ? 0 : sqrtf(squares);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -53,7 +58,8 @@ FAST static float round_row(const float *row, int32_t *groups, int64_t in, int w
 {
     const float length = wide ? length_of(row, in) : 0;
     const float factor = !wide ? factor_by_largest(row, in) : length > 0 ? LENGTH / length : 0;
-    groups[groups_of(in, wide) - 1] = (int32_t)(shift * 0x01010101u);
+    if (in > 0)
+        groups[groups_of(in, wide) - 1] = (int32_t)(shift * 0x01010101u);
     for (int64_t k = 0; k < in; k += 16) {
         const __mmask16 real = in - k >= 16 ? 0xffff : (1 << (in - k)) - 1;
         const __m512 scaled = _mm512_mul_ps(_mm512_maskz_loadu_ps(real, row + k), _mm512_set1_ps(factor));
@@ -64,7 +70,7 @@ FAST static float round_row(const float *row, int32_t *groups, int64_t in, int w
             _mm512_mask_cvtepi32_storeu_epi8((int8_t *)groups + k, real,
                                              _mm512_add_epi32(whole, _mm512_set1_epi32(shift)));
     }
-    return wide ? length / LENGTH : factor > 0 ? 1 / factor : 0; /* a length may be infinite, or NaN */
+    return wide ? length / LENGTH : factor == 0 ? 0 : 1 / factor; /* a length may be infinite, or NaN */
 }
 
 /* w [outputs][in] into blocks [outputs / WIDTH][groups][WIDTH]; what one unit of an output is
