@@ -12,6 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from saccade.nets._kernels.layers import addresses_of, expect_states
+from saccade.nets.decoder import Encoded
 from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
 from saccade.runtime.native import call, library_for
 
@@ -37,15 +39,18 @@ class EncoderStack(NamedTuple):
     pre_norm: bool
     heads: int
     scale: float  # of the dot products
-    addresses: Tensor  # [L, 12], where the tensors of the layers lie
+    addresses: Tensor | None  # [L, 12], where the tensors of the layers lie, if the native loop can read them
     eps: Tensor  # [L, 2], of their norms
 
 
 def gather_encoder(layers: tuple[EncoderWeights, ...], *, pre_norm: bool, heads: int, scale: float) -> EncoderStack:
     """The weights of a stack. They must not change, nor move, while they are used."""
-    places = [[tensor.data_ptr() for part in layer for tensor in part[:2]] for layer in layers]
-    eps = torch.tensor([[layer.own_norm.eps, layer.last_norm.eps] for layer in layers], dtype=torch.float64)
-    return EncoderStack(layers, pre_norm, heads, scale, torch.tensor(places), eps)
+    addresses = addresses_of(layers)
+    dim = len(layers[0].own_norm.weight)
+    if heads < 1 or dim % heads:
+        raise ValueError(f"heads: found {heads}, wanted a number that {dim} can be divided by")
+    eps = [[layer.own_norm.eps, layer.last_norm.eps] for layer in layers]
+    return EncoderStack(layers, pre_norm, heads, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"))
 
 
 def encode_few(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
@@ -53,12 +58,15 @@ def encode_few(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
 
     None where there is no loop for it, or where there are so many tokens that torch's operations are faster.
     """
+    expect_states(Encoded(x, mask), x.dtype)
     sentences, items, dim = x.shape
     library = library_for(SOURCE, x) if x.dtype == torch.float32 and sentences * items <= FEW_TOKENS else None
     if library is None:
         return None
-    if stack.layers[0].own.weight.dtype != x.dtype:
+    if stack.addresses is None:
         return None
+    if len(stack.layers[0].own_norm.weight) != dim:
+        raise ValueError(f"x: found shape {list(x.shape)}, wanted [..., {len(stack.layers[0].own_norm.weight)}]")
     inner = len(stack.layers[0].inner.weight)
     x = x.clone(memory_format=torch.contiguous_format)
     room = x.new_empty(sentences * items * (3 * dim + max(inner, 3 * dim) + items))

@@ -185,7 +185,7 @@ class TransformerEncoder(nn.Module):
     def _stack(self) -> EncoderStack | None:
         """The weights for the native loop, if it computes what these layers do."""
         layers = self._layers()
-        scale = scale_for_steps(layers, EncoderLayer, FeedForward, Residual)
+        scale = scale_for_steps(layers, EncoderLayer, FeedForward, Residual, heads=self.shape.heads)
         if scale is None or not all(isinstance(layer.feed_forward.bend, nn.ReLU) for layer in layers):
             return None
         weights = tuple(layer.weights() for layer in layers)
@@ -334,7 +334,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
     def _stack(self) -> tuple[StackWeights, Matrix] | None:
         """The weights for the steps, and those of the source's keys and values; None if steps compute other layers."""
         layers = self._layers()
-        scale = scale_for_steps(layers, DecoderLayer, FeedForward, Residual)
+        scale = scale_for_steps(layers, DecoderLayer, FeedForward, Residual, heads=self.shape.heads)
         if scale is None:
             return None
         keys_and_values = (

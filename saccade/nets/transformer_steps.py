@@ -25,6 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import Dot, MultiHead, ScaledDot, Soft
+from saccade.nets._kernels.layers import addresses_of, expect_matrix, expect_states
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import is_bare, is_eager, is_plain
@@ -88,19 +89,22 @@ def norm_of(layer: nn.LayerNorm) -> Norm:
     return Norm(layer.weight.contiguous(), layer.bias.contiguous(), layer.normalized_shape, layer.eps)
 
 
-def scale_for_steps(layers: Iterable[nn.Module], *frames: type[nn.Module]) -> float | None:
+def scale_for_steps(layers: Iterable[nn.Module], *frames: type[nn.Module], heads: int) -> float | None:
     """What all dot products of these layers are multiplied by, if they do nothing but what these steps compute.
 
     frames    the classes of the layers and of what holds their parts together
 
-    None if one of them has another score or weighting, or no bias; if its call does more than its weights say (hooks,
-    parametrizations, adapters); if weights are of several dtypes or elsewhere; or if this is no time for it.
+    None if one of them has another score, weighting or number of heads, or no bias; if its call does more than its
+    weights say (hooks, parametrizations, adapters); if weights are of several dtypes or elsewhere; or if this is no
+    time for it.
     """
     if torch.is_grad_enabled() or not is_eager():
         return None
     parts = [part for layer in layers for part in layer.modules()]
     attentions = [part for part in parts if isinstance(part, MultiHead)]
     if not all(is_bare(part, *_PARTS, *frames) for part in parts) or not all(map(_can_step, attentions)):
+        return None
+    if any(attention.heads != heads for attention in attentions):
         return None
     weights = [weight for part in parts for weight in part._parameters.values() if weight is not None]  # noqa: SLF001 - faster
     if len({weight.dtype for weight in weights}) != 1 or not all(map(is_plain, weights)):
@@ -147,7 +151,7 @@ class StepState(NamedTuple):
 
     def reorder(self, rows: Tensor) -> "StepState":
         """The state of the sequences `rows` `[n * K]`, those of a sentence side by side."""
-        sentences = [row // self.copies for row in rows[:: self.copies].tolist()]  # [n], those that stay
+        sentences = self._sentences_of(rows)  # [n], those that stay
         own_mask = self.own_mask
         if own_mask is not None:
             own_mask = own_mask.flatten(0, 2).index_select(0, rows).view(-1, 1, self.copies, own_mask.shape[-1])
@@ -161,26 +165,41 @@ class StepState(NamedTuple):
             own_mask=own_mask,
         )
 
+    def _sentences_of(self, rows: Tensor) -> list[int]:
+        """The sentence of each group of `rows`."""
+        numbers, copies, last = rows.tolist(), self.copies, self.cache.shape[2] * self.copies - 1
+        if rows.dim() == 1 and rows.dtype in (torch.int64, torch.int32):
+            sentences = [number // copies for number in numbers]
+            together = sentences[::copies]
+            if sentences == [one for one in together for _ in range(copies)] and all(
+                0 <= number <= last for number in numbers
+            ):
+                return together
+        raise ValueError(
+            f"rows: found {numbers}, wanted whole numbers from 0 to {last}, {copies} of one sentence side by side"
+        )
+
 
 def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) -> StackWeights:
     """The weights of a stack. They must not change, nor move, while they are used."""
-    addresses = None
-    if NativeLoops.for_tensor(layers[0].own.weight) is not None:
-        addresses = torch.tensor(
-            [
-                [tensor.data_ptr() for part in layer if isinstance(part, (Norm, Matrix)) for tensor in part[:2]]
-                for layer in layers
-            ],
-            device="cpu",
-        )
+    addresses = addresses_of(layers)
+    if len({type(layer.bend) for layer in layers}) > 1 or NativeLoops.for_tensor(layers[0].own.weight) is None:
+        addresses = None
     eps = [[part.eps for part in layer if isinstance(part, Norm)] for layer in layers]
     return StackWeights(layers, pre_norm, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"))
 
 
 def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads: int, copies: int) -> StepState:
     """Project the source once, by the matrix `cross` that makes keys and values for all layers, `[2 L D, D]`."""
-    sentences, items, dim = encoded.states.shape
-    layers = len(weights.layers)
+    own = weights.layers[0].own.weight
+    layers, dim = len(weights.layers), own.shape[1]
+    expect_states(encoded, own.dtype)
+    sentences, items, size = encoded.states.shape
+    expect_matrix("cross", cross, (2 * layers * dim, size), own.dtype)
+    if heads < 1 or dim % heads:
+        raise ValueError(f"heads: found {heads}, wanted a number that {dim} can be divided by")
+    if copies < 1:
+        raise ValueError(f"copies: found {copies}, wanted at least 1")
     projected = cross(encoded.states).view(sentences, items, layers, 2, heads, dim // heads)
     source_mask = None
     if not bool(encoded.mask.all()):
@@ -208,6 +227,7 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
 
     Gives features `[N * K, D]`, the state after it, and the weights `[N * K, L, H, S]` if they are wanted.
     """
+    _expect_rows(x, state)
     state = _with_room(state)
     if (
         state.own_mask is not None and state.only_mine is not None
@@ -223,6 +243,13 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
             x = _through_layer(x, number, state, loops)
     weights = torch.stack(loops.weights, dim=1) if loops.weights else None
     return x, state._replace(length=state.length + 1), weights
+
+
+def _expect_rows(x: Tensor, state: StepState) -> None:
+    _, _, sentences, heads, _, size = state.cache.shape
+    wanted = sentences * state.copies, heads * size
+    if x.shape != wanted or x.dtype != state.cache.dtype:
+        raise ValueError(f"x: found shape {list(x.shape)} of {x.dtype}, wanted {list(wanted)} of {state.cache.dtype}")
 
 
 def _through_layer(x: Tensor, number: int, state: StepState, loops: "TorchLoops | NativeLoops") -> Tensor:
@@ -261,7 +288,7 @@ class TorchLoops:
         keys, values = cache[:, :, :, :last]  # [N, H, C, d] each
         mask = None if state.own_mask is None else state.own_mask[..., :last]
         seen = F.scaled_dot_product_attention(parts[0], keys, values, attn_mask=mask, scale=state.weights.scale)
-        return seen.transpose(1, 2).reshape(len(projected), -1)
+        return seen.transpose(1, 2).reshape(len(projected), heads * size)
 
     def attend_source(self, query: Tensor, number: int, state: StepState) -> Tensor:
         """Attention of layer `number` to the source: `[N * K, D]` -> what is seen, `[N * K, D]`."""
@@ -294,7 +321,7 @@ class NativeLoops:
         """All layers in one call."""
         layers, _, sentences, heads, places, size = state.cache.shape
         items, dim, inner = state.source.shape[4], heads * size, len(state.weights.layers[0].inner.weight)
-        x = x.clone()
+        x = x.clone(memory_format=torch.contiguous_format)
         room = x.new_empty(len(x) * (dim + max(inner, 3 * dim) + max(items, places)))
         call(
             self._library.transformer_step,

@@ -4,8 +4,13 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
-from saccade.nets import TransformerEncoder, few_tokens
+from saccade.models import TranslationNet
+from saccade.nets import TransformerDecoder, TransformerEncoder, few_tokens
+from saccade.nets.few_tokens import EncoderStack, EncoderWeights, encode_few, gather_encoder
+from saccade.nets.transformer import FeedForward
+from saccade.nets.transformer_steps import Matrix, Norm
 from tests.nets.makers import SETTINGS, small_batch, small_net
 
 LENGTHS = [(7, 6), (3, 6), (1, 6)]
@@ -42,6 +47,53 @@ def test_few_tokens_go_the_short_way_and_many_do_not(monkeypatch: pytest.MonkeyP
         net.encode(many.source, many.source_lengths)
     net.encode(few.source, few.source_lengths)  # a gradient is wanted
     assert taken == [True]
+
+
+def halved(net: TranslationNet) -> None:
+    """The inner size of the last layers, as pruning makes it."""
+    for stack in (net.encoder, net.decoder):
+        assert isinstance(stack, TransformerEncoder | TransformerDecoder)
+        part = stack.layers[-1].feed_forward
+        assert isinstance(part, FeedForward)
+        size = part.inner.out_features // 2
+        part.inner.weight, part.inner.bias = (
+            nn.Parameter(part.inner.weight[:size]),
+            nn.Parameter(part.inner.bias[:size]),
+        )
+        part.outer.weight = nn.Parameter(part.outer.weight[:, :size])
+
+
+def test_layers_need_not_be_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, batch = small_net("transformer pre sinusoidal"), small_batch(LENGTHS)
+    halved(net)
+    with torch.no_grad():
+        short = net.encode(batch.source, batch.source_lengths)
+        monkeypatch.setattr(few_tokens, "FEW_TOKENS", 0)
+        long = net.encode(batch.source, batch.source_lengths)
+    there = long.mask.transpose(1, 2)
+    torch.testing.assert_close(short.states * there, long.states * there, atol=2e-5, rtol=1e-4)
+
+
+def stack_of(dim: int, inner: int, *, heads: int) -> EncoderStack:
+    norm = Norm(torch.ones(dim), torch.zeros(dim), (dim,), 1e-5)
+    sizes = (3 * dim, dim), (dim, dim), (inner, dim), (dim, inner)
+    own, own_output, wide, back = (Matrix(torch.randn(size), torch.zeros(size[0])) for size in sizes)
+    layer = EncoderWeights(norm, own, own_output, norm, wide, back)
+    return gather_encoder((layer,), pre_norm=True, heads=heads, scale=1.0)
+
+
+def test_wrong_arguments_are_named() -> None:
+    x, mask = torch.randn(2, 5, 6), torch.ones(2, 1, 5, dtype=torch.bool)
+    if encode_few(x, mask, lambda: stack_of(6, 7, heads=2)) is None:
+        pytest.skip("no native loops here")
+    for wrong in (mask[:1], mask[:, :, 1:], mask[:, 0], mask.float()):
+        with pytest.raises(ValueError, match=r"mask: found shape .*, wanted \[2, 1, 5\] of torch\.bool"):
+            encode_few(x, wrong, lambda: stack_of(6, 7, heads=2))
+    with pytest.raises(ValueError, match=r"x: found shape \[2, 5, 6\], wanted \[\.\.\., 8\]"):
+        encode_few(x, mask, lambda: stack_of(8, 7, heads=2))
+    for heads in (0, -1, 4):
+        with pytest.raises(ValueError, match=rf"heads: found {heads}, wanted a number that 6 can be divided by"):
+            stack_of(6, 7, heads=heads)
 
 
 def test_weights_that_change_are_seen() -> None:

@@ -39,7 +39,8 @@ static void norm(const float *x, const float *restrict w, const float *restrict 
     }
 }
 
-/* One query of one head: out = softmax(scale q . keys + mask) values; the mask may be missing. */
+/* One query of one head: out = softmax(scale q . keys + mask) values, zeros if it may look nowhere; the mask may be
+   missing. */
 static void attend(const float *restrict q, const float *restrict keys, const float *restrict values,
                    const float *restrict mask, float *restrict weights, float *restrict out, int64_t items,
                    int64_t size, float scale)
@@ -63,7 +64,7 @@ static void attend(const float *restrict q, const float *restrict keys, const fl
         for (int64_t i = 0; i < size; i++)
             out[i] += weight * values[s * size + i];
     }
-    for (int64_t i = 0; i < size; i++)
+    for (int64_t i = 0; i < size && sum != 0; i++)
         out[i] /= sum;
 }
 
@@ -142,7 +143,7 @@ static void add(float *restrict x, const float *restrict y, int64_t n)
     ENTER(NORM, NUMBER)                                                                                                \
     LINEAR(entering, INNER, wide, D, F);                                                                               \
     for (int64_t i = 0; i < R * F; i++)                                                                                \
-        wide[i] = wide[i] > 0 ? wide[i] : 0;                                                                           \
+        wide[i] = wide[i] < 0 ? 0 : wide[i]; /* NaN stays NaN */                                                       \
     LINEAR(wide, OUTER, y, F, D);                                                                                      \
     LEAVE(NORM, NUMBER, y)
 
