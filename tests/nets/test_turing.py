@@ -7,6 +7,7 @@ from torch import Tensor
 
 from saccade.nets import HeadSizes, MachineState, Told, TuringMachine, move_heads
 from saccade.nets._kernels.turing_step import plain_move_heads
+from saccade.runtime.kernels.turing_step import turing_step
 from tests.attention.test_addressing import content_by_hand, sharpen_by_hand, shift_by_hand
 from tests.runtime.native import loops
 
@@ -151,6 +152,72 @@ def test_extreme_words_give_finite_gradients(scale: float):
     results = move_heads(memory, last, said, sizes)
     gradients = torch.autograd.grad([part.square().sum() for part in results], (memory, last, said))
     assert all(torch.isfinite(part).all() for part in (*results, *gradients))
+
+
+@pytest.mark.parametrize("dtypes", [(1, 0, 0), (0, 1, 0), (0, 0, 1)])
+def test_tensors_of_several_dtypes_are_refused(dtypes: tuple[int, int, int]):
+    sizes = HeadSizes(3, 1, 1, 3)
+    tensors = heads_and_memory(sizes, 5, torch.float32)
+    memory, last, said = (one.double() if kind else one for one, kind in zip(tensors, dtypes, strict=True))
+    refused = r"(last|said): found torch\.float\d\d on cpu, wanted torch\.float\d\d on cpu, as memory is"
+    with pytest.raises(ValueError, match=refused):
+        move_heads(memory, last, said, sizes)
+    with pytest.raises(ValueError, match=refused):
+        turing_step(memory, last, said, 1, 1, 3, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"read": 0}, "read: found 0 heads"),
+        ({"read": 2**40}, "last: found shape"),
+        ({"read": -1, "write": 3}, "read: found -1 heads"),
+        ({"write": 2}, "last: found shape"),
+        ({"shifts": 4}, "said: found shape"),
+        ({"limit": float("nan")}, "limit: found nan"),
+    ],
+)
+def test_wrong_numbers_of_heads_are_named(changes: dict[str, float], said: str):
+    sizes = HeadSizes(3, 1, 1, 3)
+    memory, last, told = heads_and_memory(sizes, 5, torch.float32)
+    numbers: dict[str, float] = {"read": 1, "write": 1, "shifts": 3, "limit": 0.0} | changes
+    with pytest.raises(ValueError, match=said):
+        turing_step(memory, last, told, **numbers)
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_what_is_no_number_shows(kind: torch.dtype, part: int):
+    """A weight that is NaN is not the smallest there is."""
+    sizes = HeadSizes(3, 1, 2, 3)
+    tensors = memory, last, said = heads_and_memory(sizes, 5, kind)
+    with torch.no_grad():
+        tensors[part][1].view(-1)[-1] = torch.nan
+    found, wanted = move_heads(memory, last, said, sizes), plain_move_heads(memory, last, said, sizes)
+    assert any(one.isnan().any() for one in wanted)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize("controller", ["feed-forward", "lstm"])
+@pytest.mark.parametrize("step_clip", [None, 1.0])
+def test_a_machine_may_be_trained_under_autocast(controller: str, step_clip: float | None):
+    """Products are coarse there, and what the heads do is as exact as ever."""
+    torch.manual_seed(0)
+    net = TuringMachine(3, 2, places=7, width=4, dim=5, controller=controller, step_clip=step_clip)  # pyright: ignore[reportArgumentType]
+    inputs = torch.randn(2, 4, 3)
+    wanted = torch.autograd.grad(net(inputs)[0].square().sum(), net.say.weight)[0]
+    for _ in range(3):
+        net.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits, state = net(inputs)
+        torch.testing.assert_close(logits.float(), net(inputs)[0], atol=0.02, rtol=0.02)
+        assert state.memory.dtype == state.weights.dtype == torch.float32
+        logits.float().square().sum().backward()
+        assert all(one.grad is None or one.grad.isfinite().all() for one in net.parameters())
+        assert net.say.weight.grad is not None
+        assert (net.say.weight.grad - wanted).norm() < 0.05 * wanted.norm()
 
 
 @pytest.mark.parametrize("controller", ["feed-forward", "lstm"])

@@ -7,6 +7,7 @@ As torch's operations a step is some forty small ones, each of which costs more 
 again on the way back. As a C loop it is one.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import torch
@@ -17,6 +18,7 @@ from torch.autograd import Function
 from saccade.attention import Addressing, address
 from saccade.runtime.kernels.turing_step import SOURCE, turing_step
 from saccade.runtime.native import library_for
+from saccade.runtime.operators import expect_numbers
 
 
 class HeadSizes(NamedTuple):
@@ -53,6 +55,13 @@ class Moved(NamedTuple):
 
 def move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
     """Memory `[B, N, M]`, where the heads were `[B, H, N]`, and what the controller says, `[B, sum of the parts]`."""
+    if torch.is_autocast_enabled(
+        memory.device.type
+    ):  # products are coarser before and after; here, sums of many steps are
+        widest = functools.reduce(torch.promote_types, (memory.dtype, last.dtype, said.dtype))
+        with torch.autocast(memory.device.type, enabled=False):
+            return move_heads(memory.to(widest), last.to(widest), said.to(widest), sizes)
+    expect_numbers("memory", memory, last=last, said=said)
     if library_for(SOURCE, memory, last, said) is None:
         return plain_move_heads(memory, last, said, sizes)
     return Moved(*turing_step(memory, last, said, sizes.read, sizes.write, sizes.shifts, sizes.limit)[:3])
