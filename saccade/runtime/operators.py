@@ -48,9 +48,9 @@ def define(
         torch.library.register_vmap(full, _row_by_row(operator))
     recorded = compute if setup is None or backward is None else _function_of(name, compute, setup, backward).apply
 
-    def enter(*arguments: Any) -> Any:
-        if not is_eager() or torch._C._len_torch_dispatch_stack():  # noqa: SLF001 - torch has no other name for it
-            return operator(*arguments)
+    def enter(*arguments: Any, **named: Any) -> Any:
+        if named or not is_eager() or torch._C._len_torch_dispatch_stack():  # noqa: SLF001 - torch has no other name for it
+            return operator(*arguments, **named)
         return recorded(*arguments) if torch.is_grad_enabled() else compute(*arguments)
 
     return enter

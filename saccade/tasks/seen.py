@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saccade.errors import InputError
-from saccade.files import read_file, write_file
+from saccade.files import read_file, remove_leftovers, write_file
 from saccade.train.lock import locked
 
 ROWS, INDEX = "rows.bin", "rows.jsonl"
@@ -47,6 +47,7 @@ class SeenCache:
     def add(self, batches: Iterable[tuple[Sequence[str], NDArray[Any]]]) -> None:
         """Append rows, batch by batch: their keys, and the rows themselves."""
         with locked(self.folder, what="reading of images"):
+            remove_leftovers(self.folder)
             whole = self.keys()
             write_file(self.folder / INDEX, "".join(f"{json.dumps(key)}\n" for key in whole).encode())
             try:

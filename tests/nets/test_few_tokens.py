@@ -84,13 +84,13 @@ def stack_of(dim: int, inner: int, *, heads: int) -> EncoderStack:
 
 def test_wrong_arguments_are_named() -> None:
     x, mask = torch.randn(2, 5, 6), torch.ones(2, 1, 5, dtype=torch.bool)
-    if encode_few(x, mask, lambda: stack_of(6, 7, heads=2)) is None:
+    if encode_few(x, mask, stack_of(6, 7, heads=2)) is None:
         pytest.skip("no native loops here")
     for wrong in (mask[:1], mask[:, :, 1:], mask[:, 0], mask.float()):
         with pytest.raises(ValueError, match=r"mask: found shape .*, wanted \[2, 1, 5\] of torch\.bool"):
-            encode_few(x, wrong, lambda: stack_of(6, 7, heads=2))
+            encode_few(x, wrong, stack_of(6, 7, heads=2))
     with pytest.raises(ValueError, match=r"x: found shape \[2, 5, 6\], wanted \[\.\.\., 8\]"):
-        encode_few(x, mask, lambda: stack_of(8, 7, heads=2))
+        encode_few(x, mask, stack_of(8, 7, heads=2))
     for heads in (0, -1, 4):
         with pytest.raises(ValueError, match=rf"heads: found {heads}, wanted a number that 6 can be divided by"):
             stack_of(6, 7, heads=heads)

@@ -6,7 +6,7 @@ A sanitizer does not see what vector instructions do that are written as such (`
 import ctypes
 import mmap
 import os
-from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ _NOBODY = 0  # PROT_NONE
 _calls = 0
 
 
-def call_fenced(function: Callable[..., None], tensors: tuple[Tensor | None, ...], *numbers: float) -> None:
+def call_fenced(function: Any, tensors: tuple[Tensor | None, ...], *numbers: float) -> None:
     """`saccade.runtime.native.call` with copies of the tensors, by turns with a fence before and behind each."""
     global _calls  # noqa: PLW0603 - whose turn it is
     _calls += 1

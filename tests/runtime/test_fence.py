@@ -11,8 +11,9 @@ CODE = """
 import ctypes, sys, torch
 from tests.runtime.fence import call_fenced
 
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int)
 def touch(numbers, place, threads):
-    ctypes.c_float.from_address(numbers.value + 4 * place.value).value = 3
+    ctypes.c_float.from_address(numbers + 4 * place).value = 3
 
 numbers = torch.zeros(7)
 for _ in range(2):

@@ -226,7 +226,7 @@ def encoder(chance: Chance) -> None:
     how["heads"] = chance.number(heads, 0, -1, heads + 1, 2**40)
     x, mask = chance.tensor(sentences, items, dim, dtype=torch.float32), chance.mask(sentences, 1, items)
     names = "layers", "x", "states", "mask", "heads"
-    found = answer(names, encode_few, x, mask, lambda: gather_encoder(layers, **how))
+    found = answer(names, lambda: encode_few(x, mask, gather_encoder(layers, **how)))
     if found is not None:
         there = mask.transpose(1, 2)
         expect_same(found * there, _plain_encoder(x, mask, layers, **how) * there, loose=100)

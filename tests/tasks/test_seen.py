@@ -27,6 +27,18 @@ def test_it_starts_empty_and_grows(tmp_path: Path):
     np.testing.assert_array_equal(make(tmp_path).rows(), rows(1, 2, 3, 4))
 
 
+def test_what_a_killed_process_was_writing_is_swept(tmp_path: Path):
+    cache = make(tmp_path)
+    cache.add([(["a"], rows(1))])
+    left, other = cache.folder / ".saccade-0123456789abcdef.tmp", cache.folder / ".mine.tmp"
+    left.touch()
+    other.touch()
+    cache.add([(["b"], rows(2))])
+    assert not left.exists()
+    assert other.exists()
+    assert cache.keys() == ["a", "b"]
+
+
 @pytest.mark.parametrize("lost_of", [ROWS, INDEX])
 @pytest.mark.parametrize("lost", [2, 7, 12, 15])
 def test_what_was_cut_off_is_gone_and_the_rest_stays(tmp_path: Path, lost_of: str, lost: int):

@@ -74,7 +74,7 @@ def _expect_sizes(
         raise ValueError(f"memory: found shape {list(memory.shape)}, wanted at least 1 place of width 1")
     for name, number in (("read", read), ("write", write), ("shifts", shifts)):
         if number < 1:
-            raise ValueError(f"{name}: found {number}, wanted at least 1")
+            raise ValueError(f"{name}: found {number}{'' if name == 'shifts' else ' heads'}, wanted at least 1")
     heads = read + write
     if last.shape != (batch, heads, places):
         raise ValueError(f"last: found shape {list(last.shape)}, wanted {[batch, heads, places]}")
