@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 
-.PHONY: demo test lint format bench soak peers browser clean
+.PHONY: demo test lint format bench sanitize soak peers browser clean
 
 demo: $(READY)
 	$(BIN)/python examples/dates.py
@@ -32,6 +32,23 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench.attention
+
+# The kernels built with gcc's sanitizers, in a cache of their own, and called with whatever there is. What these need is
+# loaded before all else: libstdc++ as well, whose exceptions they have to know. Complaints go past pytest, which would
+# not live to show them.
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g
+KERNEL_TESTS := tests/runtime/test_sanitizers.py tests/runtime/test_fuzz.py tests/runtime/test_fence.py \
+    tests/runtime/test_quantized.py tests/runtime/test_shortlist.py tests/runtime/test_operators.py \
+    tests/attention/test_kernels.py tests/decode/test_best.py tests/nets/test_dropout.py tests/nets/test_few_tokens.py \
+    tests/nets/test_transformer_steps.py tests/nets/test_turing.py
+
+sanitize: $(READY)
+	SACCADE_SANITIZED=1 SACCADE_FUZZ=4000 SACCADE_CACHE=$(CURDIR)/build/sanitized \
+	    OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive \
+	    CC="env -u LD_PRELOAD gcc $(SANITIZERS)" \
+	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	    LD_PRELOAD="$$(for name in asan ubsan stdc++; do gcc -print-file-name=lib$$name.so; done | tr '\n' ' ')" \
+	    $(BIN)/python -m pytest -q -p no:cacheprovider -p no:faulthandler --capture=sys $(KERNEL_TESTS)
 
 # hours of kills, damaged folders, strange commands and strange lines; `soak --quick` is a few minutes of it
 soak: $(READY)

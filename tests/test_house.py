@@ -106,6 +106,13 @@ def test_files_have_one_subject() -> None:
         assert len(path.read_text().splitlines()) <= 400, f"{path} is long: has it two subjects?"
 
 
+def test_every_loop_in_c_has_its_row_in_contributing() -> None:
+    rows = re.findall(r"^\| `(\w+\.c)` \|.*\| (`tests/.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(path.name for path in PACKAGE.rglob("*.c"))
+    for _, tests in rows:
+        assert all((ROOT / path.strip("`")).exists() for path in tests.split(", "))
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
