@@ -68,8 +68,9 @@ class RecurrentAttention(nn.Module):
     def forward(self, images: Tensor) -> Glimpsed:
         """Look at images `[B, 1, H, W]`."""
         count = images.shape[0]
-        place = torch.empty(count, 2).uniform_(-1, 1) if self.training else torch.zeros(count, 2)
-        place = place.to(images)
+        place = images.new_zeros(count, 2)
+        if self.training:
+            place = place.uniform_(-1, 1)
         state = images.new_zeros(count, self.keep.in_features)
         places, log_probs, baselines = [place], [], []
         for number in range(self.glimpses):

@@ -63,7 +63,7 @@ class SetEncoder(nn.Module):
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Encoded:
         mask = padding_mask(lengths, size=inputs.shape[1])  # [B, 1, n]
-        x = self.embed(inputs)
+        x = self.embed(inputs.masked_fill(~mask.transpose(1, 2), 0.0))  # padding may be anything
         x = x if self.positions is None else self.positions(x)
         for layer in self.layers:
             x, _ = layer(x, mask, need_weights=False)

@@ -55,7 +55,7 @@ class TuringMachine(nn.Module):
     """
 
     first_memory: Tensor
-    first_hidden: Tensor
+    first_hidden: Tensor | None
 
     def __init__(
         self,
@@ -90,11 +90,9 @@ class TuringMachine(nn.Module):
         near_the_first[:, 0] = _FIRST_PLACE
         self.first_weights = nn.Parameter(near_the_first)
         self.first_reads = nn.Parameter(torch.zeros(read_heads * width))
-        hidden = torch.zeros(2, dim)  # of an LSTM, and its cell; a feed-forward controller has no state to begin with
-        if controller == "lstm":
-            self.first_hidden = nn.Parameter(hidden)
-        else:
-            self.register_buffer("first_hidden", hidden, persistent=False)
+        self.dim = dim
+        # of an LSTM, and its cell; a feed-forward controller has no state to begin with
+        self.first_hidden = nn.Parameter(torch.zeros(2, dim)) if controller == "lstm" else None
         with torch.no_grad():
             _, strengths, gates, *_ = self.say.bias.split(self.sizes.parts())
             gates.fill_(_SHUT)[:read_heads] = gate_bias
@@ -102,12 +100,13 @@ class TuringMachine(nn.Module):
 
     def start(self, batch: int) -> MachineState:
         """The state before the first step, for so many sequences."""
+        hidden = self.first_memory.new_zeros(2, self.dim) if self.first_hidden is None else self.first_hidden
         return MachineState(
             self.first_memory.expand(batch, -1, -1),
             torch.softmax(self.first_weights, dim=-1).expand(batch, -1, -1),
             self.first_reads.expand(batch, -1),
-            self.first_hidden[0].expand(batch, -1),
-            self.first_hidden[1].expand(batch, -1),
+            hidden[0].expand(batch, -1),
+            hidden[1].expand(batch, -1),
         )
 
     def step(self, inputs: Tensor, state: MachineState) -> tuple[MachineState, Tensor]:

@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 from torch.nn.modules import module as module_internals
 
+# whether a tensor comes from autograd's own mapping over gradients (`is_grads_batched`), which is older than torch.vmap
+is_batched: Callable[[Tensor], bool] = torch._C._functorch.is_legacy_batchedtensor  # noqa: SLF001 # pyright: ignore[reportAttributeAccessIssue]
 _functorch_level: Callable[[], int | None] = torch._C._functorch.maybe_current_level  # noqa: SLF001 # pyright: ignore[reportAttributeAccessIssue]
 _torch_only: ContextVar[bool] = ContextVar("torch_only", default=False)
 
@@ -57,6 +59,11 @@ def is_transformed() -> bool:
     )
 
 
+def can_go_back(tensor: Tensor) -> bool:
+    """Whether C may compute the derivative of what it computed of this tensor, whatever is asked for by now."""
+    return is_plain(tensor) and not torch.compiler.is_compiling() and _functorch_level() is None
+
+
 def has_numbers(tensor: Tensor) -> bool:
     """Whether a tensor is one of numbers, on any device, and not a fake of it or another thing that stands for it."""
     return type(tensor) in _PLAIN and not tensor.is_meta
@@ -65,7 +72,13 @@ def has_numbers(tensor: Tensor) -> bool:
 def is_plain(tensor: Tensor) -> bool:
     """Whether the numbers of a tensor are where `data_ptr` says, as they are."""
     # subclasses stand for numbers that are not there, or not yet; a set negative bit, for their opposites
-    return type(tensor) in _PLAIN and tensor.is_cpu and tensor.layout is torch.strided and not tensor.is_neg()
+    return (
+        type(tensor) in _PLAIN
+        and tensor.is_cpu
+        and tensor.layout is torch.strided
+        and not tensor.is_neg()
+        and not is_batched(tensor)
+    )
 
 
 _PLAIN = frozenset({Tensor, nn.Parameter})

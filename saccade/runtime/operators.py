@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from saccade.runtime.eager import is_eager
+from saccade.runtime.eager import is_batched, is_eager
 
 _NAMESPACE = "saccade"
 
@@ -127,7 +127,18 @@ def only_first(name: str, gradients: Sequence[Tensor | None], *given: Tensor | N
     """
     if not torch.is_grad_enabled():
         return tuple(gradients)
-    return tuple(None if one is None else _OnlyFirst.apply(name, one, *given) for one in gradients)
+    # that depends on more than was given, such as what was rounded; so it always asks for a derivative
+    anchor = torch.zeros((), requires_grad=True, device="cpu")
+    return tuple(None if one is None else _OnlyFirst.apply(name, one, anchor, *given) for one in gradients)
+
+
+def expect_one_gradient(name: str, *gradients: Tensor | None) -> None:
+    """Raise unless a derivative is asked for one gradient, not for several at once."""
+    if any(one is not None and is_batched(one) for one in gradients):
+        raise RuntimeError(
+            f"{name} takes one gradient at a time here (not is_grads_batched, nor vectorize=True); compute and"
+            " differentiate within saccade.runtime.torch_only(), where torch's own operations take several"
+        )
 
 
 def watched(name: str, tensor: Tensor) -> Tensor:
@@ -137,7 +148,7 @@ def watched(name: str, tensor: Tensor) -> Tensor:
     """
     if not (torch.is_grad_enabled() and tensor.requires_grad and is_eager()):
         return tensor
-    tensor = tensor.view_as(tensor) if tensor.is_leaf else tensor  # what the user holds keeps no hook of ours
+    tensor = tensor.view_as(tensor)  # what the user holds keeps no hook of ours
     tensor.register_hook(lambda gradient: only_first(name, (gradient,), gradient)[0])
     return tensor
 

@@ -50,7 +50,10 @@ _products: ContextVar[_Products | None] = ContextVar("products", default=None)
 
 @contextmanager
 def products_in(precision: Precision) -> Iterator[None]:
-    """Multiply in this precision. What is made of a weight is made once, and it must not change until the end."""
+    """Multiply in this precision.
+
+    What is made of a net is made once: until the end its weights must not change, and no hooks be added.
+    """
     inside = _products.get()
     if inside is not None and inside.precision == precision:
         yield  # as it is already

@@ -41,10 +41,10 @@ class Packed:
         self._outputs, self._inputs = weight.shape
         self._groups = -(-self._inputs * bits // 32)  # of 32 bits, in a row
         blocks = -(-self._outputs // _WIDTH)
-        self._numbers = torch.zeros(blocks * _WIDTH * self._groups, dtype=torch.int32)
+        self._numbers = torch.zeros(blocks * _WIDTH * self._groups, dtype=torch.int32, device="cpu")
         self.units = weight.new_zeros(blocks * _WIDTH)
-        self._shifts = torch.zeros(blocks * _WIDTH, dtype=torch.int32)
-        room = torch.empty(self._outputs * self._groups, dtype=torch.int32)
+        self._shifts = torch.zeros(blocks * _WIDTH, dtype=torch.int32, device="cpu")
+        room = torch.empty(self._outputs * self._groups, dtype=torch.int32, device="cpu")
         sizes = (self._outputs, self._inputs, self._wide)
         call(library.pack_integers, (weight.contiguous(), self._numbers, self.units, self._shifts, room), *sizes)
 

@@ -46,7 +46,10 @@ class ScreenedMatrix:
         rows, outputs, count = x.contiguous(), len(self.weight), min(count, len(self.weight))
         bias = None if bias is None else bias.contiguous()
         out, units = self._packed.multiply(rows, bias)
-        values, places = rows.new_empty(len(rows), count), torch.empty(len(rows), count, dtype=torch.long)
+        values, places = (
+            rows.new_empty(len(rows), count),
+            torch.empty(len(rows), count, dtype=torch.long, device=rows.device),
+        )
         call(
             self._refiner.refine_highest,
             (rows, self.weight, bias, units, out, values, places),

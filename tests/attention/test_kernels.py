@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from bench.watch import Watch
 from saccade.attention import (
@@ -32,6 +33,7 @@ from saccade.attention._kernels.additive import additive_scores, exponential, pl
 from saccade.attention._kernels.fused import fused_attention
 from saccade.attention._kernels.plain import masked_softmax
 from saccade.attention._kernels.tiled import tiled_attention
+from saccade.attention.functional import _Comparison
 from saccade.runtime import torch_only
 from saccade.runtime.kernels import additive as additive_kernel
 from saccade.runtime.native import load_library
@@ -125,13 +127,18 @@ def test_tiled_is_plain(score_name: str, tile: int) -> None:
     mask = torch.rand(2, 6, 11) > 0.6
     mask[0, 2] = False
     inputs = (query, key, value, *score.parameters())
+    comparison = _Comparison(score)
+    names = [name for name, _ in comparison.named_parameters()]
+
+    def compare(queries: Tensor, keys: Tensor, *parameters: Tensor) -> Tensor:
+        return functional_call(comparison, dict(zip(names, parameters, strict=True)), (queries, keys))
 
     found = tiled_attention(
         score.queries(query),
         score.keys(key),
         value,
         mask=mask,
-        compare=lambda queries, keys, *parameters: score.compare(queries, keys),
+        compare=compare,
         parameters=tuple(score.parameters()),
         tile=tile,
     )

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from saccade.runtime.operators import only_first
+from saccade.runtime.operators import expect_one_gradient, only_first
 
 # The scores [B, t, s] of queries [B, t, D] and keys [B, s, E], by the parameters that follow them.
 Compare = Callable[..., Tensor]
@@ -85,6 +85,7 @@ class _TiledAttention(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         _, query, key, value, _, _, *parameters = ctx.saved_tensors
+        expect_one_gradient("attention in tiles", grad)
         gradients = _TiledAttention._gradients(ctx, grad)
         return None, None, None, *only_first("attention in tiles", gradients, query, key, value, *parameters, grad)
 
@@ -94,7 +95,9 @@ class _TiledAttention(Function):
         """Those of queries, keys, values and parameters, tile by tile."""
         mask, query, key, value, context, log_sum, *parameters = ctx.saved_tensors
         grad_query, grad_key, grad_value = map(torch.zeros_like, (query, key, value))
-        wanted = [parameter for parameter in parameters if parameter.requires_grad]
+        # not the parameters themselves, whose hooks are for the whole gradient and not for that of a tile
+        copies = [parameter.detach().requires_grad_(parameter.requires_grad) for parameter in parameters]
+        wanted = [copy for copy in copies if copy.requires_grad]
         grad_wanted = [torch.zeros_like(parameter) for parameter in wanted]
 
         grad = grad.to(context.dtype)
@@ -104,7 +107,7 @@ class _TiledAttention(Function):
             for s in _pieces(key.shape[-2], ctx.columns):
                 key_s, value_s = key[..., s, :].detach().requires_grad_(), value[..., s, :].to(grad.dtype)
                 with torch.enable_grad():
-                    scores = ctx.compare(query_t, key_s, *parameters)
+                    scores = ctx.compare(query_t, key_s, *copies)
                 weights = (_masked(scores.detach(), mask, t, s) - log_sum[..., t, :]).exp_()
                 grad_value[..., s, :] += weights.transpose(-1, -2) @ grad_t
                 grad_scores = (grad_t @ value_s.transpose(-1, -2)).sub_(level[..., t, :]).mul_(weights)

@@ -46,6 +46,7 @@ def projected_cross_entropy(
     if not (is_eager() and all(map(is_plain, (*tensors, target))) and len({one.dtype for one in tensors}) == 1):
         return plain_projected_cross_entropy(features, weight, bias, target, smoothing=smoothing, ignore=ignore)
     _expect_shapes(features, weight, bias, target)
+    expect(0 <= smoothing <= 1, f"smoothing: found {smoothing}, wanted 0 to 1")
     product_dtype = torch.bfloat16 if learns_in_bfloat16() else weight.dtype
     return Losses(*_Projected.apply(features, weight, bias, target.long(), smoothing, ignore, product_dtype))
 
@@ -157,6 +158,7 @@ def losses_and_gradient(logits: Tensor, target: Tensor, smoothing: float) -> Ten
     at_target = target[:, None]
     wanted, highest = logits.gather(1, at_target)[:, 0], logits.amax(-1)
     torch.softmax(logits, -1, out=logits)
-    normaliser = highest - logits.amax(-1).log()
+    lead = highest - wanted  # first, so that what all logits have in common costs no digits
+    log_of_highest = logits.amax(-1).log()
     logits.scatter_add_(1, at_target, logits.new_full(at_target.shape, smoothing - 1))
-    return normaliser - (1 - smoothing) * wanted
+    return lead - log_of_highest + smoothing * wanted

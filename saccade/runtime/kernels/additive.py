@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from saccade.runtime.native import KERNELS, call, library_for, load_library
-from saccade.runtime.operators import define, expect, expect_numbers, only_first
+from saccade.runtime.operators import define, expect, expect_numbers, expect_one_gradient, only_first
 
 SOURCE = KERNELS / "additive.c"
 
@@ -74,6 +74,7 @@ def _keep(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
 
 def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     query, key, v = ctx.saved_tensors
+    expect_one_gradient("additive attention", grad)
     with torch.no_grad():
         slope_q, slope_k, level = additive_slopes(query, key, grad)
         double = 2 * v

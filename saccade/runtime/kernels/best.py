@@ -27,7 +27,7 @@ def _best_tokens(logits: Tensor, count: int, first: int) -> tuple[Tensor, Tensor
     if library is None:
         return torch_best_tokens(logits, count, first=first)
     values = logits.new_empty(len(logits), count)
-    tokens = torch.empty(len(logits), count, dtype=torch.long)
+    tokens = torch.empty(len(logits), count, dtype=torch.long, device=logits.device)
     transposed = logits.t()
     if len(logits) > 1 and transposed.is_contiguous():  # what `project` gives for many rows
         call(library.best_tokens_by_token, (transposed, values, tokens), *logits.shape, first, count)

@@ -5,14 +5,15 @@ write), `K` offsets of a shift, `P` numbers that the controller says. `saccade.n
 operations.
 """
 
+import ctypes
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from saccade.runtime.eager import is_eager
-from saccade.runtime.native import KERNELS, call, library_for
-from saccade.runtime.operators import define, expect_numbers, only_first
+from saccade.runtime.eager import can_go_back
+from saccade.runtime.native import KERNELS, call, library_for, load_library
+from saccade.runtime.operators import define, expect_numbers, expect_one_gradient, only_first
 
 SOURCE = KERNELS / "turing_step.c"
 
@@ -23,8 +24,8 @@ def _forward(
     batch, places, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
     memory, last, said = memory.contiguous(), last.contiguous(), said.contiguous()
     weights, reads, after, kept = _outputs(memory, last, said, read, write, shifts, limit)
-    made = (weights, reads, after, kept)
-    _call("turing_forward", (memory, last, said), made, batch, places, width, read, write, shifts)
+    tensors, numbers = (memory, last, said, weights, reads, after, kept), (batch, places, width, read, write, shifts)
+    call(_library("turing_step", memory, last, said).turing_forward, tensors, *numbers)
     return weights, reads, after, kept
 
 
@@ -50,6 +51,7 @@ def _backward_step(
         if tensor is not None and tensor.shape != shape:
             raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted {list(shape)}")
     expect_numbers("memory", memory, **made)
+    _library("turing_backward", memory, last, said, weights, kept, of_weights, of_reads, of_memory)
     return _gradients(memory, last, said, weights, kept, of_weights, of_reads, of_memory, read, write, shifts, limit)
 
 
@@ -59,7 +61,10 @@ def _gradients(*arguments: Any) -> tuple[Tensor, ...]:
     given = memory.contiguous(), last.contiguous(), said.contiguous()
     results = torch.empty_like(given[0]), torch.empty_like(given[1]), torch.empty_like(given[2])
     rest = [None if one is None else one.contiguous() for one in others]
-    _call("turing_backward", (*given, *rest), results, *memory.shape, read, write, shifts, float(limit))
+    library = load_library(SOURCE, "float" if memory.dtype == torch.float32 else "double").functions
+    assert library is not None, "what is derived was computed by it"
+    numbers = (*memory.shape, read, write, shifts, float(limit))
+    call(library.turing_backward, (*given, *rest, *results), *numbers)
     return results
 
 
@@ -87,15 +92,14 @@ def _expect_sizes(
     return batch, places, width
 
 
-def _call(name: str, given: tuple[Tensor | None, ...], made: tuple[Tensor, ...], *numbers: float) -> None:
-    library, found = library_for(SOURCE, *given), given[0]
+def _library(name: str, memory: Tensor, *others: Tensor | None) -> ctypes.CDLL:
+    library = library_for(SOURCE, memory, *others)
     if library is None:
-        assert found is not None
         raise RuntimeError(
-            f"{name}: found no C kernel for a memory of {found.dtype}; wanted float32 or float64, and a C compiler;"
-            " saccade.nets computes the same by torch's operations"
+            f"{name}: found no C kernel for a memory of {memory.dtype}; wanted float32 or float64, a C compiler, and"
+            " plain tensors computed here and now; saccade.nets computes the same by torch's operations"
         )
-    call(getattr(library, name), (*given, *made), *numbers)
+    return library
 
 
 def _outputs(
@@ -118,8 +122,9 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None
 def _backward(ctx: Any, of_weights: Tensor | None, of_reads: Tensor | None, of_memory: Tensor | None, _: Any) -> Any:
     saved, gradients = ctx.saved_tensors, (of_weights, of_reads, of_memory)
     with torch.no_grad():
+        expect_one_gradient("a step of the Neural Turing Machine", *gradients)
         # of a call that was recorded past the dispatcher, everything has been looked at
-        backward = _gradients if is_eager() else turing_backward
+        backward = _gradients if can_go_back(saved[0]) else turing_backward
         results = backward(*saved, *gradients, *ctx.sizes)
     return *only_first("a step of the Neural Turing Machine", results, *saved[:3], *gradients), None, None, None, None
 
