@@ -1,5 +1,6 @@
 """What all operators have in common: `saccade.runtime.operators.define`."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree
 
 from saccade.runtime.kernels import additive, best, dropout, turing_step
+from saccade.runtime.native import library_for
 
 OPERATORS = torch.ops.saccade
 DEFINED_BY = additive, best, dropout, turing_step  # whose import makes them
@@ -24,7 +26,12 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         torch.randn(28, 2).t(),
     )
     heads = 1, 1, 3, 0.0
-    weights, reads, after, kept = OPERATORS.turing_step(memory, last, said, *heads)
+    weights, reads, after, kept = (
+        torch.rand(2, 2, 7),
+        torch.randn(2, 1, 4),
+        torch.randn(2, 7, 4),
+        torch.randn(2, 2, 4, 7),
+    )
     return {
         "additive_scores": (query, key, torch.randn(4)),
         "additive_slopes": (query, key, torch.randn(2, 5, 3).transpose(1, 2)),
@@ -36,6 +43,13 @@ def arguments() -> dict[str, tuple[Any, ...]]:
 
 
 NAMES = tuple(arguments())
+
+
+def computed(name: str) -> Callable[..., Any]:
+    """The operator of that name, if it can do without what is not there."""
+    if name.startswith("turing") and library_for(turing_step.SOURCE, torch.empty(0)) is None:
+        pytest.skip("no C loops here")
+    return getattr(OPERATORS, name)
 
 
 def test_these_are_all() -> None:
@@ -51,7 +65,7 @@ def test_what_is_promised_is_what_comes(name: str) -> None:
     with FakeTensorMode() as mode:
         fake = _pytree.tree_map(lambda one: mode.from_tensor(one) if isinstance(one, Tensor) else one, given)
         promised = _pytree.tree_leaves(getattr(OPERATORS, name)(*fake))
-    came = _pytree.tree_leaves(getattr(OPERATORS, name)(*given))
+    came = _pytree.tree_leaves(computed(name)(*given))
     for one, other in zip(promised, came, strict=True):
         assert (one.shape, one.stride(), one.dtype) == (other.shape, other.stride(), other.dtype)
 
@@ -76,7 +90,7 @@ def test_one_tensor_that_is_not_there_is_refused(name: str) -> None:
 def test_mapped_over_any_number_of_rows(name: str, rows: int) -> None:
     """Of no rows, too, there is a shape."""
     given = arguments()[name]
-    operator = getattr(OPERATORS, name)
+    operator = computed(name)
     wanted = _pytree.tree_leaves(operator(*given))
     dims = tuple(1 if isinstance(one, Tensor) else None for one in given)
     batch = tuple(
