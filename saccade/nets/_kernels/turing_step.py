@@ -55,9 +55,8 @@ class Moved(NamedTuple):
 
 def move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
     """Memory `[B, N, M]`, where the heads were `[B, H, N]`, and what the controller says, `[B, sum of the parts]`."""
-    if torch.is_autocast_enabled(
-        memory.device.type
-    ):  # products are coarser before and after; here, sums of many steps are
+    if not memory.is_meta and torch.is_autocast_enabled(memory.device.type):
+        # products are coarser before and after; here, sums of many steps are
         widest = functools.reduce(torch.promote_types, (memory.dtype, last.dtype, said.dtype))
         with torch.autocast(memory.device.type, enabled=False):
             return move_heads(memory.to(widest), last.to(widest), said.to(widest), sizes)
