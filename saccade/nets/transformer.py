@@ -29,6 +29,7 @@ from saccade.nets.transformer_steps import (
     StackWeights,
     StepState,
     gather,
+    norm_few,
     norm_of,
     scale_for_steps,
     stack,
@@ -292,7 +293,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         if isinstance(state, StepState):
             x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
             x, state, weights = step_through(x, state, need_weights=need_weights)
-            return Step(project(self.norm(x), self.output, best=best), state, weights)
+            return Step(project(norm_few(self.norm, x), self.output, best=best), state, weights)
         features, state, weights, _ = self._read(tokens[:, None], state, need_weights=need_weights)
         return Step(
             project(features[:, 0], self.output, best=best), state, None if weights is None else weights[:, :, :, 0]

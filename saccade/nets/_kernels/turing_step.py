@@ -60,8 +60,8 @@ def move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> 
         widest = functools.reduce(torch.promote_types, (memory.dtype, last.dtype, said.dtype))
         with torch.autocast(memory.device.type, enabled=False):
             return move_heads(memory.to(widest), last.to(widest), said.to(widest), sizes)
-    expect_numbers("memory", memory, last=last, said=said)
     if library_for(SOURCE, memory, last, said) is None:
+        expect_numbers("memory", memory, last=last, said=said)
         return plain_move_heads(memory, last, said, sizes)
     return Moved(*turing_step(memory, last, said, sizes.read, sizes.write, sizes.shifts, sizes.limit)[:3])
 

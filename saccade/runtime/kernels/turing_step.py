@@ -25,7 +25,7 @@ def _forward(
     memory, last, said = memory.contiguous(), last.contiguous(), said.contiguous()
     weights, reads, after, kept = _outputs(memory, last, said, read, write, shifts, limit)
     tensors, numbers = (memory, last, said, weights, reads, after, kept), (batch, places, width, read, write, shifts)
-    call(_library("turing_step", memory, last, said).turing_forward, tensors, *numbers)
+    call(_library("turing_step", memory, last=last, said=said).turing_forward, tensors, *numbers)
     return weights, reads, after, kept
 
 
@@ -50,8 +50,7 @@ def _backward_step(
     for (name, tensor), shape in zip(made.items(), shapes, strict=True):
         if tensor is not None and tensor.shape != shape:
             raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted {list(shape)}")
-    expect_numbers("memory", memory, **made)
-    _library("turing_backward", memory, last, said, weights, kept, of_weights, of_reads, of_memory)
+    _library("turing_backward", memory, last=last, said=said, **made)
     return _gradients(memory, last, said, weights, kept, of_weights, of_reads, of_memory, read, write, shifts, limit)
 
 
@@ -86,15 +85,15 @@ def _expect_sizes(
     numbers = heads * (width + 3 + shifts) + 2 * write * width
     if said.shape != (batch, numbers):
         raise ValueError(f"said: found shape {list(said.shape)}, wanted {[batch, numbers]}")
-    expect_numbers("memory", memory, last=last, said=said)
     if not limit >= 0:
         raise ValueError(f"limit: found {limit}, wanted 0 or more")
     return batch, places, width
 
 
-def _library(name: str, memory: Tensor, *others: Tensor | None) -> ctypes.CDLL:
-    library = library_for(SOURCE, memory, *others)
+def _library(name: str, memory: Tensor, **others: Tensor | None) -> ctypes.CDLL:
+    library = library_for(SOURCE, memory, *others.values())
     if library is None:
+        expect_numbers("memory", memory, **others)
         raise RuntimeError(
             f"{name}: found no C kernel for a memory of {memory.dtype}; wanted float32 or float64, a C compiler, and"
             " plain tensors computed here and now; saccade.nets computes the same by torch's operations"
