@@ -11,7 +11,7 @@
 #include "highest.h"
 
 /* Below this many logits, waking other threads takes longer than doing the work. */
-enum { SMALL = 1 << 17 };
+enum { SMALL = 1 << 14 };
 
 static float sum_of_powers(const float *restrict x, int64_t n, float highest)
 {

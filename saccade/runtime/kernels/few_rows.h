@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 /* Below SMALL products, waking other threads takes longer than doing the work. */
-enum { SMALL = 1 << 20, CHUNK = 32 };
+enum { SMALL = 1 << 18, CHUNK = 32 };
 
 static float dot(const float *restrict x, const float *restrict y, int64_t n)
 {

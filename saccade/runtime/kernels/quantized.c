@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Below SMALL products, waking other threads takes longer than doing the work. */
-enum { SMALL = 1 << 23, WIDTH = 48, ROWS = 8, LARGEST = 127, SHIFT = 128, LENGTH = 32000 };
+enum { SMALL = 1 << 20, WIDTH = 48, ROWS = 8, LARGEST = 127, SHIFT = 128, LENGTH = 32000 };
 
 /* What the numbers of a row are multiplied by, so that the largest becomes LARGEST; 0 if it is too small for that, NaN if
    one of them is no finite number. */

@@ -3,7 +3,7 @@
 #include "highest.h"
 
 /* Below this many outputs, waking other threads takes longer than doing the work. */
-enum { FEW = 1 << 17 };
+enum { FEW = 1 << 14 };
 
 static float exact(const float *x, const float *w, const float *b, int64_t in, int64_t o)
 {
