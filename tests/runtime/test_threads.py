@@ -25,18 +25,18 @@ def openmp_of(code: str, **environment: str) -> str:
 
 
 def test_threads_wait_briefly() -> None:
-    assert "GOMP_SPINCOUNT = '10000'" in openmp_of("import saccade, torch")
+    assert "GOMP_SPINCOUNT = '100000'" in openmp_of("import saccade, torch")
 
 
 def test_every_room_comes_after_it() -> None:
-    assert "GOMP_SPINCOUNT = '10000'" in openmp_of("import saccade.cli.main, saccade.attention")
+    assert "GOMP_SPINCOUNT = '100000'" in openmp_of("import saccade.cli.main, saccade.attention")
 
 
 @pytest.mark.parametrize(("name", "value"), [("GOMP_SPINCOUNT", "77"), ("OMP_WAIT_POLICY", "ACTIVE")])
 def test_what_the_user_has_set_stays(name: str, value: str) -> None:
     said = openmp_of("import saccade, torch", **{name: value})
     assert f"{name} = '{value}'" in said
-    assert "GOMP_SPINCOUNT = '10000'" not in said
+    assert "GOMP_SPINCOUNT = '100000'" not in said
 
 
 def test_where_torch_is_there_already_nothing_is_set() -> None:
@@ -52,7 +52,7 @@ def test_other_programs_get_what_the_user_has_set(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     environment = {"HOME": "/"}
     assert waiting.wait_briefly(environment)
-    assert environment["GOMP_SPINCOUNT"] == "10000"
+    assert environment["GOMP_SPINCOUNT"] == "100000"
     assert waiting.environment_without_ours(environment) == {"HOME": "/"}
     assert not waiting.wait_briefly(environment)
     chosen = {"GOMP_SPINCOUNT": "77"}
