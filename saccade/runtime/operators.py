@@ -5,9 +5,8 @@ says what shapes come out, its derivative names the operator that computes it, a
 rest of saccade calls operators where `saccade.runtime.eager` allows it, and torch's own operations elsewhere, so that
 what is exported or traced depends on nothing of saccade's.
 
-Where nobody looks on, a call goes straight to the checks and to C, past torch's dispatcher. That takes 5 µs less, and
-30 µs less with a derivative, by `python -m bench.operators`: too much for what is called at each step of a search, or
-of a Neural Turing Machine.
+Where nobody looks on, a call goes straight to the checks and to C, past torch's dispatcher, whose price is too high for
+what is called at each step of a search, or of a Neural Turing Machine.
 """
 
 from collections.abc import Callable, Sequence
