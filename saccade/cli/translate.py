@@ -11,7 +11,7 @@ from saccade.cli.parser import count
 from saccade.cli.streams import Incoming, Line, progress_of
 from saccade.errors import InputError
 from saccade.files import read_lines
-from saccade.models import OVERLONG, Search, Translation, Translator, load_as
+from saccade.models import OVERLONG, EncodedSentence, Search, Translation, Translator, load_as
 from saccade.runtime.precision import PRECISIONS
 
 
@@ -72,8 +72,7 @@ def search_of(chosen: argparse.Namespace) -> dict[str, Any]:
 def run(chosen: argparse.Namespace) -> int:
     """Translate what has come, piece by piece: one record for each line, in order, whatever is wrong with some."""
     translator = load_as(Translator, chosen.model)
-    how = search_of(chosen)
-    Search(**how)  # before anything is read
+    how = Search(**search_of(chosen))
     prefixes = None if chosen.prefixes is None else read_lines(chosen.prefixes)
     incoming = Incoming(chosen.file)
     failed = total = 0
@@ -105,27 +104,22 @@ def _translate(
     translator: Translator,
     lines: list[Line],
     prefixes: list[str] | None,
-    how: dict[str, Any],
+    how: Search,
     chosen: argparse.Namespace,
 ) -> list[Translation | InputError]:
     """The translation of each line, or why there is none."""
 
-    def translations(pairs: list[tuple[str, str]]) -> list[Translation]:
-        texts, starts = zip(*pairs, strict=True)
-        return translator.translate(
-            texts, attention=chosen.json, prefixes=starts, overlong=chosen.overlong, batch=chosen.batch, **how
-        )
+    def translations(sentences: list[EncodedSentence]) -> list[Translation]:
+        return translator.translate_encoded(sentences, how, attention=chosen.json, batch=chosen.batch)
 
-    def read(line: Line, start: str) -> tuple[str, str] | InputError:
+    def encode(line: Line, prefix: str) -> EncodedSentence | InputError:
         try:
-            translator.parts(line.text, line.where, chosen.overlong)
-            translator.read_prefix(start, f"{line.where}, prefix")
+            return translator.encode(line.text, line.where, overlong=chosen.overlong, prefix=prefix)
         except InputError as error:
             return error
-        return line.text, start
 
     starts = [""] * len(lines) if prefixes is None else prefixes
-    return each(translations, [line.error or read(line, start) for line, start in zip(lines, starts, strict=True)])
+    return each(translations, [line.error or encode(line, start) for line, start in zip(lines, starts, strict=True)])
 
 
 def _tell(line: Line, found: Translation | InputError) -> None:

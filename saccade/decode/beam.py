@@ -4,7 +4,7 @@ Letters: `N` sentences under way, `K` beams of each, `V` vocabulary, `S` source 
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -62,7 +62,7 @@ def beam_search(
     coverage = torch.zeros(real.shape) if beta else None
 
     past = _Past()
-    ended: list[list[Hypothesis]] = [[] for _ in limits]
+    ended: list[list[_Ended]] = [[] for _ in limits]
     under_way = list(range(len(limits)))  # the sentence of each group of rows
     place = 0
     trace.begin(len(limits), beam)
@@ -82,10 +82,10 @@ def beam_search(
         # what ends now, of the first K
         for group, rank in np.argwhere((ends & np.isfinite(top))[:, :beam]).tolist():
             row = group * beam + int(where[group, rank]) // size
-            log_prob, ids = float(top[group, rank]), [*past.of(row), END]
+            log_prob = float(top[group, rank])
             penalty = 0.0 if coverage is None else float(coverage_penalty(coverage[row], real[row], beta))
             score = log_prob / length_penalty(place, alpha) + penalty
-            ended[under_way[group]].append(Hypothesis(ids, score, log_prob))
+            ended[under_way[group]].append(_Ended(score, log_prob, place - 1, row))
             trace.end(row, END, log_prob, score)
         # what goes on: the first K that do not end
         top[ends] = -np.inf
@@ -111,7 +111,23 @@ def beam_search(
             coverage = None if coverage is None else coverage[rows]
             if some_leave:  # these are the same for all rows of a sentence
                 rules, real = rules.select(rows), real[rows]
-    return [sorted(found, key=lambda hypothesis: -hypothesis.score)[:best] for found in ended]
+    return [
+        [Hypothesis([*past.of(one.row, one.length), END], one.score, one.log_prob) for one in _highest(found, best)]
+        for found in ended
+    ]
+
+
+class _Ended(NamedTuple):
+    """A hypothesis that has ended. What it wrote is looked up only if it is among the best."""
+
+    score: float
+    log_prob: float
+    length: int  # tokens before its END
+    row: int  # of the search, when it ended
+
+
+def _highest(ended: list[_Ended], best: int) -> list[_Ended]:
+    return sorted(ended, key=lambda one: -one.score)[:best]
 
 
 def _looked_at(weights: Tensor | None) -> Tensor:
@@ -132,10 +148,10 @@ class _Past:
     def add(self, rows: Numbers, tokens: Numbers) -> None:
         self._steps.append((rows, tokens))
 
-    def of(self, row: int) -> list[int]:
-        """The tokens of a row of the last step, the first first."""
+    def of(self, row: int, length: int) -> list[int]:
+        """The first `length` tokens of what is a row after so many steps, the first first."""
         backward: list[int] = []
-        for rows, tokens in reversed(self._steps):
+        for rows, tokens in reversed(self._steps[:length]):
             backward.append(int(tokens[row]))
             row = int(rows[row])
         return backward[::-1]
@@ -150,7 +166,7 @@ def _fill(beam: int, scores: Floats, where: Numbers, written: Numbers) -> tuple[
 
 
 def _is_done(
-    ended: list[Hypothesis], best_under_way: float, enough: int | None, best: int, limit: int, alpha: float
+    ended: list[_Ended], best_under_way: float, enough: int | None, best: int, limit: int, alpha: float
 ) -> bool:
     """Whether a sentence has enough, or can find nothing better: what is under way only gets less likely."""
     if best_under_way == -torch.inf or (enough is not None and len(ended) >= max(enough, best)):

@@ -49,7 +49,7 @@ from saccade.models.settings import RnnSettings, TransformerSettings, Translator
 from saccade.models.story_answerer import Answer, Answerer, AnswererSettings, MemorySettings, recall_stories
 from saccade.models.translation import Translation
 from saccade.models.translation_net import TranslationNet, make_net, translation_loss
-from saccade.models.translator import OVERLONG, Overlong, Translator
+from saccade.models.translator import OVERLONG, EncodedSentence, Overlong, Translator
 from saccade.settings import read_yaml
 
 Model = Translator | Captioner | Classifier | LineReader | Pointer | Answerer | MemoryMachine
@@ -120,6 +120,7 @@ __all__ = [
     "Classifier",
     "ClassifierSettings",
     "CnnSettings",
+    "EncodedSentence",
     "EyeSettings",
     "GlimpseSettings",
     "LineReader",

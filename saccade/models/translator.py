@@ -44,6 +44,13 @@ class _Input(NamedTuple):
     name: str  # what draws belong to
 
 
+class EncodedSentence(NamedTuple):
+    """A sentence as tokens, in parts if it is longer than the model reads at a time."""
+
+    parts: list[_Input]
+    note: str  # what was done about its length
+
+
 class Translator:
     """A net with its vocabularies. `saccade.load(folder)` gives one."""
 
@@ -103,19 +110,36 @@ class Translator:
         if prefixes is not None and len(prefixes) != len(sentences):
             raise InputError(f"prefixes: found {len(prefixes)}, wanted {len(sentences)}, one for each sentence")
         expect("overlong", overlong, overlong in OVERLONG, f"one of {', '.join(OVERLONG)}")
-        read = [self.parts(text, f"sentence {number}", overlong) for number, text in enumerate(sentences, start=1)]
-        starts = [
-            self.read_prefix(text, f"prefix {number}")
-            for number, text in enumerate(prefixes or [""] * len(sentences), start=1)
+        encoded = [
+            self.encode(text, f"sentence {number}", overlong=overlong, prefix=prefix)
+            for number, (text, prefix) in enumerate(zip(sentences, prefixes or [""] * len(sentences), strict=True), 1)
         ]
+        return self.translate_encoded(encoded, how, attention=attention, batch=batch, progress=progress)
+
+    def encode(self, text: str, where: str, *, overlong: Overlong = "split", prefix: str = "") -> EncodedSentence:
+        """A sentence as tokens, and what its translation has to begin with; what cannot be read is refused."""
+        parts, note = self.parts(text, where, overlong)
+        start = self.read_prefix(prefix, f"{where}, prefix") if prefix else []
         inputs = [
             # what a draw belongs to is the sentence, and of a sentence in parts the part
-            _Input(part, start if first else [], text if len(parts) == 1 else " ".join(part.words))
-            for text, (parts, _), start in zip(sentences, read, starts, strict=True)
-            for first, part in zip([True, *[False] * (len(parts) - 1)], parts, strict=True)
+            _Input(part, [] if number else start, text if len(parts) == 1 else " ".join(part.words))
+            for number, part in enumerate(parts)
         ]
+        return EncodedSentence(inputs, note)
+
+    def translate_encoded(
+        self,
+        sentences: Sequence[EncodedSentence],
+        how: Search,
+        *,
+        attention: bool = False,
+        batch: int = 64,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Translation]:
+        """The same for sentences that `encode` gave."""
+        inputs = [part for one in sentences for part in one.parts]
         found = iter(self._translate(inputs, how, attention=attention, batch=batch, progress=progress))
-        return [replace(join_parts([next(found) for _ in parts]), note=note) for parts, note in read]
+        return [replace(join_parts([next(found) for _ in one.parts]), note=one.note) for one in sentences]
 
     def _translate(
         self,

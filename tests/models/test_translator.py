@@ -226,7 +226,7 @@ def test_a_translation_as_json() -> None:
         ({"batch": 0}, "batch: found 0"),
         ({"prefixes": ["a", "b"]}, "prefixes: found 2, wanted 1"),
         ({"prefixes": "a"}, r"prefixes: found one text, wanted a list of them, one for each sentence; write \[text\]"),
-        ({"prefixes": ["a 🐶"]}, "prefix 1: 'a 🐶' has signs that this model cannot write"),
+        ({"prefixes": ["a 🐶"]}, "sentence 1, prefix: 'a 🐶' has signs that this model cannot write"),
         ({"beam": 2.5}, "beam: found 2.5, wanted a whole number"),
     ],
 )
