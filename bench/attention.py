@@ -44,9 +44,9 @@ from saccade.attention import (
     MultiHead,
     ScaledDot,
     Score,
-    additive_backend,
     attention_path,
 )
+from saccade.runtime.kernels.additive import additive_backend
 
 Pass = Callable[[], Tensor]
 

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from saccade.files import read_lines, write_file
+from saccade.base.files import read_lines, write_file
 
 _HELD_OUT = 500  # pairs to validate with, from the end
 

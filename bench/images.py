@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from saccade.data import IMAGE_ENDINGS
+from saccade.vision import IMAGE_ENDINGS
 
 
 def main() -> None:

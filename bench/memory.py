@@ -23,10 +23,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.data import AlgorithmSettings, make_episodes
 from saccade.nets import TuringMachine
 from saccade.nets._kernels import turing_step
 from saccade.runtime.native import load_library
+from saccade.tasks.algorithms.problems import AlgorithmSettings, make_episodes
 
 PLACES, WIDTH, DIM, BITS = 128, 20, 100, 8
 

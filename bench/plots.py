@@ -19,7 +19,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 
 DOCS = Path(__file__).parent.parent / "docs"
 # Okabe and Ito's colours, which people see apart however they see colours

@@ -19,10 +19,11 @@ from typing import Any
 import torch
 
 import saccade
-from saccade.errors import InputError
-from saccade.files import read_lines
-from saccade.models import Translation, Translator
+from saccade.base.errors import InputError
+from saccade.base.files import read_lines
 from saccade.runtime import shortlist as screened
+from saccade.tasks.translation.model import Translator
+from saccade.tasks.translation.result import Translation
 
 WAYS = ("exact", "float32", "int8")
 

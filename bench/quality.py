@@ -22,11 +22,11 @@ from sentencepiece import SentencePieceProcessor
 from bench.race import PEERS, ROOT, VOCABULARY
 from bench.sides.joeynmt_config import transformer
 from bench.sides.turns import SMOOTHING
-from saccade.data import VocabularySettings, learn_vocabularies, read_aligned, save_vocabularies
-from saccade.errors import InputError
-from saccade.files import read_lines
+from saccade.base.errors import InputError
+from saccade.base.files import read_lines
 from saccade.metrics import score_translations
-from saccade.train import read_journal
+from saccade.text import VocabularySettings, learn_vocabularies, read_aligned, save_vocabularies
+from saccade.training import read_journal
 
 TOKENS, RATE, WARMUP = 2048, 3e-3, 500
 

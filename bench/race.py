@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from saccade.data import VocabularySettings, learn_vocabularies, read_aligned
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.runtime.threads import environment_without_ours
+from saccade.text import VocabularySettings, learn_vocabularies, read_aligned
 
 ROOT = Path(__file__).parent.parent
 PEERS = ROOT / ".venv-peers" / "bin" / "python"

@@ -9,12 +9,18 @@ import sys
 import time
 from pathlib import Path
 
+from saccade.tasks._recipes import load_recipe
+from saccade.tasks._start import start_training
+
 import saccade
-from saccade.data import Dates, Pair, date_links
-from saccade.look import draw_text, maps_of
-from saccade.models import Translator
-from saccade.tasks import TranslationRecipe, load_recipe, load_splits, start_training
-from saccade.train import make_reporter
+from saccade.look import draw_text
+from saccade.tasks.translation.data import load_splits
+from saccade.tasks.translation.dates import Dates, date_links
+from saccade.tasks.translation.maps import maps_of
+from saccade.tasks.translation.model import Translator
+from saccade.tasks.translation.recipe import TranslationRecipe
+from saccade.text import Pair
+from saccade.training import make_reporter
 
 RUN = Path("runs") / "demo"
 TYPED = [

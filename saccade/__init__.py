@@ -1,27 +1,86 @@
-"""saccade: attention models that a person can train on their own data, look into, and ship."""
+"""saccade: attention models that a person can train on their own data, look into, and ship.
 
+import saccade
+
+model = saccade.train("dates", run="runs/dates")                  # or what `saccade train` made:
+model = saccade.load("runs/dates", saccade.Translator)
+model.translate(["27 février 2021"])[0].text
+"""
+
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from saccade.runtime.threads import wait_briefly
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from saccade import attention, decode, look, metrics, nets, tasks, text, training, vision
+    from saccade.base.errors import InputError
+    from saccade.tasks.algorithms.model import MemoryMachine
+    from saccade.tasks.captioning.model import Captioner
+    from saccade.tasks.classification.model import Classifier
+    from saccade.tasks.line_reading.model import LineReader
+    from saccade.tasks.load import load
+    from saccade.tasks.model import Model
+    from saccade.tasks.pointing.model import Pointer
+    from saccade.tasks.story_qa.model import Answerer
+    from saccade.tasks.train import train
+    from saccade.tasks.translation.model import Translator
 
 __version__ = "0.1.0"
 
 wait_briefly()  # here, because it has to be before torch is loaded
 
+# Where each name is. It is imported when it is asked for: `saccade.attention` alone should not need all of this.
+_ROOMS = ("attention", "decode", "look", "metrics", "nets", "tasks", "text", "training", "vision")
+_NAMES = {
+    "Answerer": "saccade.tasks.story_qa.model",
+    "Captioner": "saccade.tasks.captioning.model",
+    "Classifier": "saccade.tasks.classification.model",
+    "InputError": "saccade.base.errors",
+    "LineReader": "saccade.tasks.line_reading.model",
+    "MemoryMachine": "saccade.tasks.algorithms.model",
+    "Model": "saccade.tasks.model",
+    "Pointer": "saccade.tasks.pointing.model",
+    "Translator": "saccade.tasks.translation.model",
+    "load": "saccade.tasks.load",
+    "train": "saccade.tasks.train",
+}
 
-def load(folder: "str | Path") -> Any:
-    """The model of a folder, as `saccade train` writes it: a `Translator` or a `Captioner`, as it was trained.
 
-    Of the folder of a run, it is the best model so far.
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"saccade.{name}")
+    if name not in _NAMES:
+        raise AttributeError(f"module 'saccade' has no attribute {name!r}")
+    found = getattr(importlib.import_module(_NAMES[name]), name)
+    globals()[name] = found
+    return found
 
-    saccade.load("run/model").translate(["..."])      saccade.load("run/model").caption(["photo.jpg"])
-    """
-    from saccade.models import load  # noqa: PLC0415 - `saccade.attention` alone should not need all of this
 
-    return load(folder)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
-__all__ = ["__version__", "load"]
+__all__ = [
+    "Answerer",
+    "Captioner",
+    "Classifier",
+    "InputError",
+    "LineReader",
+    "MemoryMachine",
+    "Model",
+    "Pointer",
+    "Translator",
+    "__version__",
+    "attention",
+    "decode",
+    "load",
+    "look",
+    "metrics",
+    "nets",
+    "tasks",
+    "text",
+    "train",
+    "training",
+    "vision",
+]

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from saccade.cli.main import COMMANDS
-from saccade.cli.parser import Parser
-from saccade.tasks import load_recipe, recipe_names
+from saccade.shell.parser import Parser
+from saccade.tasks.recipes import load_recipe, recipe_names
 from soak.sandbox import Named
 from soak.tiny import RECIPES, SUBWORDS
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from saccade.models.folder import CONFIG, WEIGHTS
+from saccade.base.model_folder import CONFIG, WEIGHTS
 from soak import hostile_headers, hostile_texts
 from soak.seals import read_parts, reseal, write_raw, write_sealed
 

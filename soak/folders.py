@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import saccade
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from soak.damage import Damage, damage, files_of
 from soak.nursery import Outcome, forked
 from soak.report import Check, Clock, Options

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from saccade.data.vocabularies import SPECIAL
+from saccade.text import SPECIAL
 
 
 class Text(NamedTuple):

@@ -12,10 +12,10 @@ from pathlib import Path
 import safetensors.torch
 
 import saccade
+from saccade.base.errors import InputError
+from saccade.base.files import is_leftover
 from saccade.cli.main import main
-from saccade.errors import InputError
-from saccade.files import is_leftover
-from saccade.train import read_journal
+from saccade.training import read_journal
 from soak.nursery import Child, Outcome, forked
 from soak.operations import Operations
 from soak.report import Check, Clock, Options

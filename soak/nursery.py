@@ -42,7 +42,7 @@ def warm_up() -> None:
     import torch  # noqa: PLC0415 - here, so that a test can import this module in no time
 
     from saccade.cli.main import COMMANDS  # noqa: PLC0415
-    from saccade.data import Dates  # noqa: PLC0415
+    from saccade.tasks.translation.dates import Dates  # noqa: PLC0415
 
     torch.set_num_threads(1)
     for name in ("torch._dynamo", "matplotlib.pyplot", *(f"saccade.cli.{name}" for name in COMMANDS)):

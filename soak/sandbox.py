@@ -8,18 +8,13 @@ import stat
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from saccade.data import (
-    Dates,
-    as_png,
-    make_digits,
-    make_problems,
-    make_scenes,
-    make_stories,
-    write_pairs,
-    write_scenes,
-    write_stories,
-)
-from saccade.files import is_leftover
+from saccade.base.files import is_leftover
+from saccade.tasks.pointing.problems import make_problems
+from saccade.tasks.story_qa.made import make_stories
+from saccade.tasks.story_qa.stories import write_stories
+from saccade.tasks.translation.dates import Dates
+from saccade.text import write_pairs
+from saccade.vision import as_png, make_digits, make_scenes, write_scenes
 from soak.tiny import write_digits
 
 # Called a little like what saccade writes or deletes itself.

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from saccade.models.folder import WEIGHTS
-from saccade.tensors import _digest as header_digest
+from saccade.base.model_folder import WEIGHTS
+from saccade.base.tensors import _digest as header_digest
 
 METADATA = "__metadata__"
 _LENGTH = 8  # bytes, of the header's length

@@ -5,19 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from saccade.base.errors import InputError
 from saccade.cli.main import main
-from saccade.data import as_png, make_digits, make_episodes, question_of
-from saccade.errors import InputError
-from saccade.models import (
-    Answerer,
-    Captioner,
-    Classifier,
-    LineReader,
-    MemoryMachine,
-    Model,
-    Pointer,
-    Translator,
-)
+from saccade.tasks import Model
+from saccade.tasks.algorithms.model import MemoryMachine
+from saccade.tasks.algorithms.problems import make_episodes
+from saccade.tasks.captioning.model import Captioner
+from saccade.tasks.classification.model import Classifier
+from saccade.tasks.line_reading.model import LineReader
+from saccade.tasks.pointing.model import Pointer
+from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.story_qa.stories import question_of
+from saccade.tasks.translation.model import Translator
+from saccade.vision import as_png, make_digits
 from soak.nursery import forked
 
 STEPS = 12

@@ -27,7 +27,7 @@ from soak.__main__ import settle
 scratch = Path(sys.argv[1])
 settle(scratch)
 
-import saccade.train.loop
+import saccade.training.loop
 from saccade.errors import InputError
 from soak import commands, folders, kills, lines
 from soak.report import Options
@@ -57,7 +57,7 @@ def tell(name, checks):
 
 few = Options(count=2, tasks=("stories",))
 tell("kills", kills.run(few, place("kills")))
-saccade.train.loop._seed_of = lambda seed, step: time.time_ns()
+saccade.training.loop._seed_of = lambda seed, step: time.time_ns()
 tell("careless kills", kills.run(few, place("careless kills")))
 some, few = Options(count=20, tasks=("pointing",)), Options(count=4, tasks=("pointing",))
 tell("folders", folders.run(some, place("folders")))

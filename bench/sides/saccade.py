@@ -10,15 +10,19 @@ import torch
 import torch.nn.functional as F
 
 from bench.sides.turns import DROPOUT, RNN, SMOOTHING, TRANSFORMER, Job, Pair, Turn, decoding_turn, serve
-from saccade.data import Batches, Cursor, Example, pad
+from saccade.base.order import Cursor
+from saccade.text import Batches, Example, pad
 from saccade.decode import beam_search, greedy_search
 from saccade.runtime.heap import keep_heap
-from saccade.models import RnnSettings, TransformerSettings, TranslationNet, translation_loss
-from saccade.models.translation_net import make_net
+from saccade.nets.settings import TransformerSettings
+from saccade.tasks.translation.net import TranslationNet, translation_loss
+from saccade.tasks.translation.settings import RnnSettings
+from saccade.tasks.translation.net import make_net
 from saccade.nets import TuringMachine
 from saccade.runtime.precision import Precision, products_in
-from saccade.train import Task, TrainSettings
-from saccade.train.loop import make_optimizer, one_step
+from saccade.training import Task, TrainSettings
+from saccade.training import make_optimizer
+from saccade.training.loop import one_step
 
 _RNNS: dict[str, dict[str, Any]] = {
     "rnn-fed": {"order": "luong", "input_feeding": True},

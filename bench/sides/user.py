@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import saccade
-from saccade.tasks import load_recipe, start_training
-from saccade.train import Reporter
+from saccade.tasks.recipes import load_recipe
+from saccade.tasks.run import start_training
+from saccade.training import Reporter
 
 
 class Turns:

@@ -17,39 +17,25 @@ from saccade.attention.masks import causal_mask, padding_mask, window_mask
 from saccade.attention.memory import Attended, Memory, State, remember
 from saccade.attention.multihead import MultiHead
 from saccade.attention.positions import Learned, Rotary, Sinusoidal, sinusoids
-from saccade.attention.scores import (
-    SCORES,
-    Additive,
-    Cosine,
-    Coverage,
-    Dot,
-    DotProductScore,
-    General,
-    Location,
-    LocationAware,
-    Mix,
-    RememberingScore,
-    ScaledDot,
-    Score,
-    make_score,
-)
+from saccade.attention.scores import SCORES, make_score
+from saccade.attention.scores.additive import Additive
+from saccade.attention.scores.cosine import Cosine
+from saccade.attention.scores.coverage import Coverage
+from saccade.attention.scores.dot import Dot, ScaledDot
+from saccade.attention.scores.general import General
+from saccade.attention.scores.location import Location
+from saccade.attention.scores.location_aware import LocationAware
+from saccade.attention.scores.mix import Mix
+from saccade.attention.scores.score import DotProductScore, RememberingScore, Score
 from saccade.attention.self_attention_2d import SelfAttention2d
-from saccade.attention.weightings import (
-    WEIGHTINGS,
-    Choice,
-    Hard,
-    LocalMonotonic,
-    LocalPredictive,
-    Monotonic,
-    Soft,
-    Sparse,
-    Weighted,
-    Weighting,
-    WindowedSoftmax,
-    make_weighting,
-    moving_baseline,
-    sparsemax,
-)
+from saccade.attention.weightings import WEIGHTINGS, make_weighting
+from saccade.attention.weightings.choice import Choice, moving_baseline
+from saccade.attention.weightings.hard import Hard
+from saccade.attention.weightings.local import LocalMonotonic, LocalPredictive
+from saccade.attention.weightings.monotonic import Monotonic
+from saccade.attention.weightings.soft import Soft
+from saccade.attention.weightings.sparse import Sparse, sparsemax
+from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
 from saccade.runtime.kernels.additive import additive_backend
 
 __all__ = [

@@ -6,8 +6,9 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_fraction, expect_instance, expect_items, expect_mask, expect_pairs
 from saccade.attention.functional import attention_path, recall
 from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
-from saccade.attention.scores import Score
-from saccade.attention.weightings import Soft, Weighting
+from saccade.attention.scores.score import Score
+from saccade.attention.weightings.soft import Soft
+from saccade.attention.weightings.weighting import Weighting
 
 
 class Attention(nn.Module):

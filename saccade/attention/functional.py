@@ -26,8 +26,10 @@ from saccade.attention._kernels.tiled import TILE, tiled_attention
 from saccade.attention._past import grow
 from saccade.attention.masks import causal_mask, join_masks
 from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
-from saccade.attention.scores import RememberingScore, Score
-from saccade.attention.weightings import Choice, Soft, Weighted, Weighting, WindowedSoftmax
+from saccade.attention.scores.score import RememberingScore, Score
+from saccade.attention.weightings.choice import Choice
+from saccade.attention.weightings.soft import Soft
+from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
 from saccade.runtime.eager import is_eager, is_transformed
 
 Path = Literal["fused", "tiled", "plain", "stepwise"]

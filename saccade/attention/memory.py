@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from saccade.attention._checks import expect_instance, expect_items, expect_mask, expect_pairs
-from saccade.attention.scores import Score
-from saccade.attention.weightings import Choice
+from saccade.attention.scores.score import Score
+from saccade.attention.weightings.choice import Choice
 
 
 class Memory(NamedTuple):

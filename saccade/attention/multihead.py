@@ -16,8 +16,10 @@ from saccade.attention._checks import (
 from saccade.attention.functional import attention_path, recall
 from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
 from saccade.attention.positions import Rotary
-from saccade.attention.scores import ScaledDot, Score
-from saccade.attention.weightings import Soft, Weighting
+from saccade.attention.scores.dot import ScaledDot
+from saccade.attention.scores.score import Score
+from saccade.attention.weightings.soft import Soft
+from saccade.attention.weightings.weighting import Weighting
 from saccade.runtime.bfloat16 import through
 
 

@@ -6,7 +6,8 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_count, expect_instance, expect_tensor
 from saccade.attention.functional import attend
 from saccade.attention.memory import Attended
-from saccade.attention.scores import Dot, Score
+from saccade.attention.scores.dot import Dot
+from saccade.attention.scores.score import Score
 
 
 class SelfAttention2d(nn.Module):

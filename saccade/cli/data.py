@@ -4,25 +4,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from saccade.data import (
-    DATE_LOCALES,
-    NUMBER_LANGUAGES,
-    SETS,
-    Corpus,
-    Dates,
-    Numbers,
-    expect_free,
-    get_public_set,
-    make_scenes,
-    make_stories,
-    split_corpus,
-    write_scenes,
-    write_splits,
-    write_stories,
-)
-from saccade.data.shapes import CAPTIONS, expect_free_for_scenes
-from saccade.errors import InputError
-from saccade.files import make_folder
+from saccade.base.errors import InputError
+from saccade.base.files import make_folder
+from saccade.tasks.story_qa.made import make_stories
+from saccade.tasks.story_qa.stories import write_stories
+from saccade.tasks.translation.dates import DATE_LOCALES, Dates
+from saccade.tasks.translation.made import Corpus, expect_free, split_corpus, write_splits
+from saccade.tasks.translation.numbers import NUMBER_LANGUAGES, Numbers
+from saccade.tasks.translation.public import SETS, get_public_set
+from saccade.vision import make_scenes, write_scenes
+from saccade.vision.shapes import CAPTIONS, expect_free_for_scenes
 
 # They are held in memory, to know what stood there before.
 _MOST_PAIRS = 10_000_000

@@ -10,28 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from saccade import __version__
-from saccade.cli.parser import Parser, speak_utf8
-from saccade.errors import InputError, Stopped, one_line
+from saccade.base.errors import InputError, Stopped, one_line
+from saccade.shell.parser import Parser, speak_utf8
+from saccade.tasks import commands
 
-# Each command is a module of this room with `add_arguments(parser)` and `run(chosen)`. Only the one that is asked for
-# is imported: torch takes seconds, and `saccade --help` should not.
-COMMANDS = {
+# Each command is a module with `add_arguments(parser)`: these of this room, and those of the tasks. Only the one that is
+# asked for is imported: torch takes seconds, and `saccade --help` should not.
+SHARED = {
     "train": "train a model as a recipe says, or go on with a training that was broken off",
-    "translate": "translate a file, or what comes in on a pipe",
-    "caption": "say what is on images",
-    "classify": "say which class images are of",
-    "read": "read lines of digits from images",
-    "point": "sort numbers, or find hulls, by pointing at them in order",
-    "ask": "answer a question about a story",
     "evaluate": "run a model on a test set and score the result",
     "look": "show what a model looks at: in the terminal, as a figure, as a page",
-    "align": "link the words of sentence pairs, and score the links",
     "recipe": "list, show and copy the recipes of the package",
     "data": "make a corpus with exact answers, or get a public one",
     "doctor": "say what this machine offers, and what of it is in use",
 }
 
 _WITH_COMMANDS = ("recipe", "data")
+
+
+def all_commands() -> dict[str, tuple[str, str]]:
+    """The commands by name: the module of each, and what it does in a few words."""
+    shared = {name: (f"saccade.cli.{name}", purpose) for name, purpose in SHARED.items()}
+    return {"train": shared["train"], **commands(), **shared}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,11 +84,12 @@ def _remedy(error: OSError) -> str:
 
 
 def _run(arguments: list[str]) -> int:
-    if not arguments or arguments[0] not in COMMANDS:
-        _overview(arguments)
+    known = all_commands()
+    if not arguments or arguments[0] not in known:
+        _overview(arguments, known)
         return 0
     name, *rest = arguments
-    module = importlib.import_module(f"saccade.cli.{name}")
+    module = importlib.import_module(known[name][0])
     parser = Parser(prog=f"saccade {name}", description=(module.__doc__ or "").partition(": ")[2])
     module.add_arguments(parser)
     # options may stand among words, but argparse cannot do that where there are commands within commands
@@ -149,13 +150,13 @@ def _forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _overview(arguments: list[str]) -> None:
+def _overview(arguments: list[str], known: dict[str, tuple[str, str]]) -> None:
     """`saccade` by itself, `saccade --help`, `saccade --version`, and commands that there are not."""
     parser = Parser(prog="saccade", description="Attention models that you own.")
     parser.add_argument("--version", action="version", version=f"saccade {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, purpose in COMMANDS.items():
-        commands.add_parser(name, help=purpose)
+    listed = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, (_, purpose) in known.items():
+        listed.add_parser(name, help=purpose)
     parser.parse_args(arguments)
 
 

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from saccade.errors import InputError
-from saccade.files import write_file
-from saccade.tasks import recipe_names, recipe_summary, recipe_text
+from saccade.base.errors import InputError
+from saccade.base.files import write_file
+from saccade.tasks.recipes import recipe_names, recipe_summary, recipe_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,10 +3,12 @@
 import argparse
 from pathlib import Path
 
-from saccade.errors import InputError
-from saccade.models import MODEL, USES
-from saccade.tasks import load_recipe, recipe_of_run, start_training
-from saccade.train import make_reporter
+from saccade.base.errors import InputError
+from saccade.base.model_folder import MODEL
+from saccade.tasks.kind import kind_of
+from saccade.tasks.recipes import load_recipe
+from saccade.tasks.run import recipe_of_run, start_training
+from saccade.training import make_reporter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,4 +42,4 @@ def run(chosen: argparse.Namespace) -> None:
     own = not names and not any(setting.startswith("data.") for setting in settings)
     start_training(recipe, folder, make_reporter(), own=own)
     model = folder / MODEL
-    print(f"{model} is finished; use it with: {USES[recipe.task].format(model=model)}")
+    print(f"{model} is finished; use it with: {kind_of(recipe.task, where=str(folder)).use.format(model=model)}")

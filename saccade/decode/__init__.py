@@ -2,18 +2,23 @@
 
 from saccade.decode.beam import beam_search
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty
+from saccade.decode.search import Search, find, read_search
 from saccade.decode.single import draw, greedy_search, sample
-from saccade.decode.trace import UNTRACED, Branch, Trace
+from saccade.decode.trace import UNTRACED, Branch, Trace, TreeNode
 
 __all__ = [
     "UNTRACED",
     "Branch",
     "Hypothesis",
+    "Search",
     "Trace",
+    "TreeNode",
     "beam_search",
     "coverage_penalty",
     "draw",
+    "find",
     "greedy_search",
     "length_penalty",
+    "read_search",
     "sample",
 ]

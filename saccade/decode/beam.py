@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from saccade.data import END, START
+from saccade.base.errors import InputError
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
 from saccade.decode.trace import UNTRACED, Trace
-from saccade.errors import InputError
 from saccade.nets import Encoded, Searchable, spread
+from saccade.text import END, START
 
 StateT = TypeVar("StateT")
 Numbers = NDArray[np.int64]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from saccade.data import END, PAD, pad
 from saccade.runtime.kernels.best import best_tokens
+from saccade.text import END, PAD, pad
 
 
 class Hypothesis(NamedTuple):

@@ -9,9 +9,9 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from saccade.data import END, START
 from saccade.decode.rules import Hypothesis, Rules, make_rules
 from saccade.nets import Encoded, Searchable
+from saccade.text import END, START
 
 StateT = TypeVar("StateT")
 

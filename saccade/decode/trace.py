@@ -53,3 +53,12 @@ class _Untraced(Trace):
 
 
 UNTRACED = _Untraced()
+
+
+class TreeNode(NamedTuple):
+    """One token of the hypotheses that a beam search tried."""
+
+    parent: int | None  # the place of the token before it; None: it is a first token
+    piece: str  # as the vocabulary writes it
+    log_prob: float  # of everything up to here
+    score: float | None  # with penalties, of a hypothesis that ends here

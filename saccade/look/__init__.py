@@ -1,9 +1,7 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
 from saccade.look.figure import FORMATS, draw_beside, draw_figure, figure_bytes, save_beside, save_figure
-from saccade.look.from_models import map_for_links, map_of_answer, map_of_caption, maps_of
 from saccade.look.links import JOINS, METHODS, as_pharaoh, join_links, links
-from saccade.look.machine import draw_machine, save_machine, steps_of
 from saccade.look.maps import KINDS, AttentionMap, Grid, Kind, drawable
 from saccade.look.notebook import widget
 from saccade.look.order import draw_order, save_order
@@ -11,7 +9,7 @@ from saccade.look.overlay import draw_overlay
 from saccade.look.page import Panel, as_frame, as_page, page_data, save_page
 from saccade.look.path import draw_path, save_path
 from saccade.look.rollout import rollout
-from saccade.look.saving import load_map, save_map
+from saccade.look.saving import load_map, map_record, save_map
 from saccade.look.subwords import merge_subwords
 from saccade.look.terminal import draw, draw_text
 
@@ -30,7 +28,6 @@ __all__ = [
     "draw",
     "draw_beside",
     "draw_figure",
-    "draw_machine",
     "draw_order",
     "draw_overlay",
     "draw_path",
@@ -40,20 +37,15 @@ __all__ = [
     "join_links",
     "links",
     "load_map",
-    "map_for_links",
-    "map_of_answer",
-    "map_of_caption",
-    "maps_of",
+    "map_record",
     "merge_subwords",
     "page_data",
     "rollout",
     "save_beside",
     "save_figure",
-    "save_machine",
     "save_map",
     "save_order",
     "save_page",
     "save_path",
-    "steps_of",
     "widget",
 ]

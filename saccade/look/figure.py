@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saccade.errors import InputError
-from saccade.files import write_file
+from saccade.base.errors import InputError
+from saccade.base.files import write_file
 from saccade.look.maps import AttentionMap, Grid, as_path, plain, shown
 from saccade.look.overlay import draw_overlay
 

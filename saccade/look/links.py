@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look.maps import END_LABEL, AttentionMap
 
 Method = Literal["argmax", "mutual", "entropy"]

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 
 Kind = Literal["cross", "encoder", "decoder", "memory"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look.page import Shown, module_source, page_data
 
 

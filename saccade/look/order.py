@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saccade.errors import InputError
-from saccade.files import write_file
+from saccade.base.errors import InputError
+from saccade.base.files import write_file
 from saccade.look.figure import figure_bytes, form_of
 from saccade.look.maps import as_path, plain
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look.maps import AttentionMap, Grid, plain, shown
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from saccade.errors import InputError
-from saccade.files import write_file
+from saccade.base.errors import InputError
+from saccade.base.files import write_file
+from saccade.decode import TreeNode
 from saccade.look.maps import AttentionMap, Grid, Kind, as_path, drawable
-from saccade.models import TreeNode
 
 # Nothing may be fetched from anywhere, whatever stands in the file.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"

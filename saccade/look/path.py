@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from saccade.errors import InputError
-from saccade.files import write_file
+from saccade.base.errors import InputError
+from saccade.base.files import write_file
 from saccade.look.figure import figure_bytes, form_of
 from saccade.look.maps import as_path, plain
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look.maps import AttentionMap
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from saccade.errors import InputError
-from saccade.files import read_file, write_file
+from saccade.base.errors import InputError
+from saccade.base.files import read_file, write_file
 from saccade.look.maps import AttentionMap, Grid, as_path
 
 _FORMAT = "saccade attention map"
@@ -18,12 +18,16 @@ _MOST_BYTES = 1 << 30
 
 def save_map(path: str | Path, attention: AttentionMap) -> None:
     """Write a map as JSON that any program can read: labels as lists, weights as nested lists, exactly."""
-    path = as_path(path)
+    write_file(as_path(path), f"{json.dumps(map_record(attention))}\n".encode())
+
+
+def map_record(attention: AttentionMap) -> dict[str, Any]:
+    """A map as `save_map` writes it."""
     columns: Any = attention.columns
     if isinstance(columns, Grid):
         image = None if columns.image is None else base64.b64encode(columns.image).decode("ascii")
         columns = {"height": columns.height, "width": columns.width, "image": image}
-    record = {
+    return {
         "format": _FORMAT,
         "version": 1,
         "kind": attention.kind,
@@ -33,7 +37,6 @@ def save_map(path: str | Path, attention: AttentionMap) -> None:
         # by way of text: as few digits as give the 32-bit float back, and not the 17 that a Python float takes
         "weights": attention.weights.astype("U32").astype(np.float64).tolist(),
     }
-    write_file(path, f"{json.dumps(record)}\n".encode())
 
 
 def load_map(path: str | Path) -> AttentionMap:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from saccade.data import merge_to_words
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look.maps import AttentionMap, Grid
+from saccade.text import merge_to_words
 
 Marks = Literal["sentencepiece", "wordpiece", "bpe", "gpt2"]
 

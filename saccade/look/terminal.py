@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look.maps import AttentionMap, shown
 
 _SHADES = "·░▒▓█"

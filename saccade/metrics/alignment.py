@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from saccade.errors import InputError
-from saccade.files import read_lines
+from saccade.base.errors import InputError
+from saccade.base.files import read_lines
 
 Link = tuple[int, int]  # source word, target word, from 0
 

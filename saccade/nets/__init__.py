@@ -15,10 +15,13 @@ from saccade.nets.convolution import output_size
 from saccade.nets.ctc import best_path, occupancy
 from saccade.nets.decoder import Decoder, Encoded, Forced, Searchable, Step, spread
 from saccade.nets.dropout import Dropout
+from saccade.nets.evaluating import evaluating
 from saccade.nets.eye import GRIDS, Eye, Level
+from saccade.nets.from_settings import layer_shape, make_embedding, make_rnn_decoder, make_transformer_decoder
 from saccade.nets.glimpses import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
 from saccade.nets.grid import GridEncoder
 from saccade.nets.line_encoder import LineEncoder
+from saccade.nets.losses import target_loss
 from saccade.nets.memory_network import MemoryNetwork, Recalled, position_weights
 from saccade.nets.pointer import PointerDecoder, PointerState, SequenceEncoder, SetEncoder
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
@@ -69,8 +72,13 @@ __all__ = [
     "TransformerState",
     "TuringMachine",
     "best_path",
+    "evaluating",
     "glimpse_loss",
+    "layer_shape",
     "make_context",
+    "make_embedding",
+    "make_rnn_decoder",
+    "make_transformer_decoder",
     "move_heads",
     "occupancy",
     "output_size",
@@ -78,4 +86,5 @@ __all__ = [
     "projected_cross_entropy",
     "small_cnn_side",
     "spread",
+    "target_loss",
 ]

@@ -20,11 +20,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import Memory, RememberingScore, Score, Sinusoidal, padding_mask, remember
-from saccade.data import END
 from saccade.nets.cells import read_padded, run
 from saccade.nets.decoder import Encoded, Searchable, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.transformer import EncoderLayer, LayerShape
+from saccade.text import END
 
 
 class SequenceEncoder(nn.Module):

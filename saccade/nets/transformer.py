@@ -9,16 +9,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from saccade.attention import (
-    Attended,
-    Learned,
-    Memory,
-    MultiHead,
-    Rotary,
-    Sinusoidal,
-    make_score,
-    padding_mask,
-)
+from saccade.attention import Attended, Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from saccade.files import cache_folder
+from saccade.base.files import cache_folder
 from saccade.runtime.compiler import Plan, find_compiler, is_whole, write_library
 from saccade.runtime.eager import is_eager, is_plain
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from saccade.errors import InputError
-from saccade.files import read_own
-from saccade.settings import (
+from saccade.base.errors import InputError
+from saccade.base.files import read_own
+from saccade.base.settings import (
     MOST_BYTES,
     check_settings,
     decode_text,
@@ -15,25 +15,31 @@ from saccade.settings import (
     parse_yaml,
     without_leftovers,
 )
-from saccade.tasks.kinds import Recipe, recipe_class
+from saccade.tasks import TASKS
+from saccade.tasks.kind import kind_of
+from saccade.training import Recipe
 
-_FOLDER = Path(__file__).parent.parent / "recipes"
+
+def _files() -> dict[str, Path]:
+    """The recipes of all tasks by name."""
+    rooms = (Path(__file__).parent / task / "recipes" for task in TASKS)
+    return {path.stem: path for room in rooms for path in sorted(room.glob("*.yaml"))}
 
 
 def recipe_names() -> list[str]:
     """The recipes of the package."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+    return sorted(_files())
 
 
 def recipe_text(name: str) -> str:
     """A recipe as it is written, comments and all: one of the package by its name, or a file."""
-    shipped = _FOLDER / f"{name}.yaml"
-    if name in recipe_names():
-        return shipped.read_text(encoding="utf-8")
+    shipped = _files()
+    if name in shipped:
+        return shipped[name].read_text(encoding="utf-8")
     path = Path(name)
     if not path.is_file():
-        hint = did_you_mean(name, recipe_names())
-        raise InputError(f"{name}: neither a file nor one of the recipes {', '.join(recipe_names())}{hint}")
+        names = sorted(shipped)
+        raise InputError(f"{name}: neither a file nor one of the recipes {', '.join(names)}{did_you_mean(name, names)}")
     return decode_text(read_own(path, most=MOST_BYTES), str(path))
 
 
@@ -42,13 +48,13 @@ def recipe_summary(name: str) -> str:
     return recipe_text(name).splitlines()[0].removeprefix("#").strip()
 
 
-def load_recipe(name: str, assignments: Sequence[str] = ()) -> Recipe:
+def load_recipe(name: str, assignments: Sequence[str] = ()) -> Recipe[Any, Any]:
     """The recipe of that name or file, with each `key=value` of `assignments` put in."""
     values = parse_yaml(recipe_text(name), where=name)
     if not isinstance(values, dict):
         raise InputError(f"{name}: found no settings there, wanted some, one `name: value` a line")
     values = _with_own_data(override(values, assignments), assignments)
-    kind = recipe_class(values.get("task"), where=name)
+    kind = kind_of(values.get("task"), where=name).recipe
     return check_settings(kind, without_leftovers(kind, values, assignments), where=name)
 
 

@@ -24,7 +24,6 @@ from saccade.attention import (
     SelfAttention2d,
     Soft,
     Sparse,
-    additive_backend,
     attend,
     attention_path,
     padding_mask,
@@ -36,6 +35,7 @@ from saccade.attention._kernels.tiled import tiled_attention
 from saccade.attention.functional import _Comparison
 from saccade.runtime import torch_only
 from saccade.runtime.kernels import additive as additive_kernel
+from saccade.runtime.kernels.additive import additive_backend
 from saccade.runtime.native import load_library
 from tests.attention.helpers import DIM, VALUE_DIM, relative_error, score_named, some_mask, tensors, weighting_named
 

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from saccade.attention import SCORES, Additive, Attention, additive_backend, attend, recall, remember
+from saccade.attention import SCORES, Additive, Attention, attend, recall, remember
 from saccade.attention._kernels.additive import additive_scores, exponential
+from saccade.runtime.kernels.additive import additive_backend
 from saccade.runtime.native import load_library
 from tests.attention.helpers import score_named, tensors
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from saccade.data import END
 from saccade.decode.rules import make_rules
+from saccade.text import END
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3, 4])

@@ -6,11 +6,11 @@ import math
 import pytest
 import torch
 
-from saccade.data import END, START
+from saccade.base.errors import InputError
 from saccade.decode import Hypothesis, beam_search, coverage_penalty, draw, greedy_search, length_penalty, sample
-from saccade.errors import InputError
-from saccade.models import TranslationNet
 from saccade.nets import Encoded
+from saccade.tasks.translation.net import TranslationNet
+from saccade.text import END, START
 from tests.nets.makers import SETTINGS, TARGET_SIZE, small_batch, small_net
 
 every_decoder = pytest.mark.parametrize("name", list(SETTINGS))

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from saccade.data import END, START
 from saccade.decode import Branch, Trace, beam_search
+from saccade.text import END, START
 from tests.models.test_translator import SOURCES, make
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saccade.look import AttentionMap, Panel, maps_of, save_page
-from saccade.models import Translator, TreeNode
+from saccade.decode import TreeNode
+from saccade.look import AttentionMap, Panel, save_page
+from saccade.tasks.translation.maps import maps_of
+from saccade.tasks.translation.model import Translator
 from tests.look.conftest import Visit
 from tests.look.test_maps import COLUMNS, ROWS, random_map
 from tests.models.test_translator import make

@@ -14,7 +14,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from PIL import Image
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look import AttentionMap, draw_beside, draw_figure, figure_bytes, save_beside, save_figure
 from tests.look.test_maps import COLUMNS, ROWS, STRANGE, random_map
 

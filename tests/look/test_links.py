@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look import AttentionMap, as_pharaoh, join_links, links
 
 ROWS, COLUMNS = ["das", "Haus", "steht", "</s>"], ["the", "house", "stands", "</s>"]

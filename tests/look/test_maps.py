@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look import AttentionMap, Grid, draw_text, drawable, merge_subwords, rollout
 
 # Control characters, the halves of characters that bytes of another encoding become, and what is no character at all.

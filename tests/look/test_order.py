@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look import draw_order, figure_bytes, save_order
 
 POINTS = [[0.1, 0.1], [0.9, 0.2], [0.5, 0.5], [0.7, 0.9], [0.2, 0.8]]

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from saccade.data import make_scenes
-from saccade.errors import InputError
-from saccade.look import AttentionMap, Grid, Panel, draw_overlay, figure_bytes, map_of_caption, save_figure, save_page
-from saccade.models import Caption
+from saccade.base.errors import InputError
+from saccade.look import AttentionMap, Grid, Panel, draw_overlay, figure_bytes, save_figure, save_page
+from saccade.tasks.captioning.maps import map_of_caption
+from saccade.tasks.captioning.model import Caption
+from saccade.vision import make_scenes
 from tests.look.conftest import Visit
 
 WORDS = ["a", "red", "</script>", "circle", "</s>"]

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
+from saccade.decode import TreeNode
 from saccade.look import AttentionMap, Panel, as_page, drawable, page_data, save_page, widget
 from saccade.look.page import module_source
-from saccade.models import TreeNode
 from tests.look.test_maps import STRANGE, random_map
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look import AttentionMap, Grid, load_map, save_map
 from tests.look.test_maps import random_map
 

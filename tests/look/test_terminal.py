@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 from rich.style import Style
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.look import AttentionMap, draw, draw_text
 from tests.look.test_maps import STRANGE
 

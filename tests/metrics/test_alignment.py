@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.metrics import Gold, read_links, score_alignments
 
 DATA = Path(__file__).parent.parent.parent.parent / "shared" / "data" / "align"

@@ -3,8 +3,10 @@
 import torch
 
 from saccade.attention import SCORES, WEIGHTINGS
-from saccade.data import END, Batch, Example, make_batch
-from saccade.models import RnnSettings, TransformerSettings, TranslationNet, make_net
+from saccade.nets.settings import TransformerSettings
+from saccade.tasks.translation.net import TranslationNet, make_net
+from saccade.tasks.translation.settings import RnnSettings
+from saccade.text import END, Batch, Example, make_batch
 
 SOURCE_SIZE, TARGET_SIZE = 13, 11
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from saccade.nets.convolution import SameConv2d, output_size
+from saccade.nets import output_size
+from saccade.nets.convolution import SameConv2d
 
 WINDOWS = list(product((1, 2, 3, 5), (1, 2, 3), (0, 1, 2), (1, 2)))
 

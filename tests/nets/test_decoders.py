@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from saccade.data import PAD
-from saccade.models import translation_loss
 from saccade.nets import Encoded, RnnDecoder
+from saccade.tasks.translation.net import translation_loss
+from saccade.text import PAD
 from tests.nets.makers import SETTINGS, TARGET_SIZE, small_batch, small_net
 
 every_decoder = pytest.mark.parametrize("name", list(SETTINGS))

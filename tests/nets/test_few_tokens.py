@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from saccade.models import TranslationNet
 from saccade.nets import TransformerDecoder, TransformerEncoder, few_tokens
 from saccade.nets.few_tokens import EncoderStack, EncoderWeights, encode_few, gather_encoder
 from saccade.nets.transformer import FeedForward
 from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
 from saccade.runtime.native import library_for
+from saccade.tasks.translation.net import TranslationNet
 from tests.nets.makers import SETTINGS, small_batch, small_net
 
 LENGTHS = [(7, 6), (3, 6), (1, 6)]

@@ -8,13 +8,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from saccade.attention import SCORES, Additive, make_score
-from saccade.data import END, START, make_problems, pad
+from saccade.base.settings import check_settings
 from saccade.decode import beam_search, greedy_search
-from saccade.models import PointerSettings
-from saccade.models.pointer import PointerNet, as_tokens
 from saccade.nets import Encoded, PointerDecoder, Searchable, Step
 from saccade.nets.cells import cell_weights
-from saccade.settings import check_settings
+from saccade.tasks.pointing.net import PointerNet, as_tokens
+from saccade.tasks.pointing.problems import make_problems
+from saccade.tasks.pointing.settings import PointerSettings
+from saccade.text import END, START, pad
 
 DIM = 10
 SIZES = [7, 3, 5, 1]

@@ -8,7 +8,7 @@ from torch.ao.quantization import quantize_dynamic
 
 from saccade.attention import Additive, Attention, MultiHead, padding_mask
 from saccade.decode import beam_search
-from saccade.models import TranslationNet
+from saccade.tasks.translation.net import TranslationNet
 from tests.attention.helpers import relative_error
 from tests.nets.makers import SETTINGS, small_batch, small_net
 

@@ -6,9 +6,10 @@ import torch
 from numpy.typing import NDArray
 
 from saccade.attention import Additive, General
-from saccade.data import START
-from saccade.models import RnnSettings, make_net
 from saccade.nets import AttentionContext, RnnDecoder
+from saccade.tasks.translation.net import make_net
+from saccade.tasks.translation.settings import RnnSettings
+from saccade.text import START
 
 Array = NDArray[np.float64]
 

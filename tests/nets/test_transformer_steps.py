@@ -5,10 +5,8 @@ import torch
 from torch import nn
 
 from saccade.attention import Dot, MultiHead
-from saccade.models import TranslationNet
-from saccade.nets import TransformerDecoder, transformer_steps
+from saccade.nets import Encoded, TransformerDecoder, transformer_steps
 from saccade.nets._kernels.project import project
-from saccade.nets.decoder import Encoded
 from saccade.nets.transformer import DecoderLayer
 from saccade.nets.transformer_steps import (
     LayerWeights,
@@ -20,6 +18,7 @@ from saccade.nets.transformer_steps import (
     start_steps,
     step_through,
 )
+from saccade.tasks.translation.net import TranslationNet
 from tests.nets.makers import SETTINGS, small_batch, small_net
 from tests.nets.test_few_tokens import halved
 from tests.runtime.native import loops

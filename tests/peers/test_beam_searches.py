@@ -14,10 +14,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from saccade.data import END, START
 from saccade.decode import beam_search
-from saccade.nets import Encoded, Searchable, spread
-from saccade.nets.decoder import Step
+from saccade.nets import Encoded, Searchable, Step, spread
+from saccade.text import END, START
 
 SIZE, PLACES, SENTENCES = 9, 5, 3  # of the vocabulary; tokens from END on may be written
 Found = list[tuple[float, list[int]]]

@@ -14,11 +14,11 @@ import safetensors.torch
 import torch
 
 import saccade
+from saccade.base.errors import InputError
+from saccade.base.model_folder import file_digest
+from saccade.base.settings import parse_yaml
+from saccade.base.tensors import write_tensors
 from saccade.cli.main import main
-from saccade.errors import InputError
-from saccade.models.folder import file_digest
-from saccade.settings import parse_yaml
-from saccade.tensors import write_tensors
 from soak.tiny import RECIPES
 
 

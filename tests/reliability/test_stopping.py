@@ -13,7 +13,7 @@ import pytest
 
 import saccade
 from saccade.cli.main import main
-from saccade.train import read_journal
+from saccade.training import read_journal
 from tests.reliability.conftest import TINY
 
 # a validation that takes its time, as those of large models do

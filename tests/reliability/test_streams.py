@@ -16,9 +16,9 @@ from PIL import Image
 
 import saccade
 from saccade.cli.main import main
-from saccade.cli.streams import Incoming
-from saccade.data import split_tokens, truncate_tokens
-from saccade.data.vocabularies import END, Characters, Words
+from saccade.shell.streams import Incoming
+from saccade.text import END, split_tokens, truncate_tokens
+from saccade.text.vocabularies.listed import Characters, Words
 from tests.reliability.conftest import saccade as command
 
 GREEDY = ["--beam", "1"]

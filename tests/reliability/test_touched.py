@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from saccade.base.errors import InputError
+from saccade.base.files import remove_leftovers, write_file
 from saccade.cli.main import main
-from saccade.errors import InputError
-from saccade.files import remove_leftovers, write_file
 from tests.reliability.conftest import TINY, saccade, tree
 
 OTHERS = (

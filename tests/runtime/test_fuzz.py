@@ -12,9 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.nets import HeadSizes, few_tokens, transformer_steps
+from saccade.nets import Encoded, HeadSizes, few_tokens, transformer_steps
 from saccade.nets._kernels.turing_step import plain_move_heads
-from saccade.nets.decoder import Encoded
 from saccade.nets.few_tokens import EncoderWeights, encode_few, gather_encoder
 from saccade.nets.transformer_steps import LayerWeights, Matrix, Norm, gather, start_steps, step_through
 from saccade.runtime import quantized, shortlist

@@ -4,10 +4,12 @@ import random
 from pathlib import Path
 from typing import Any
 
-from saccade.data import Pair
-from saccade.settings import check_settings
-from saccade.tasks import Splits, TranslationRecipe, TranslationTask
-from saccade.train import Silent, train
+from saccade.base.settings import check_settings
+from saccade.tasks.translation.data import Splits
+from saccade.tasks.translation.recipe import TranslationRecipe
+from saccade.tasks.translation.training import TranslationTask
+from saccade.text import Pair
+from saccade.training import Silent, train
 
 LETTERS = "abcdefgh"
 

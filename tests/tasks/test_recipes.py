@@ -8,25 +8,26 @@ from typing import Any
 import pytest
 import yaml
 
-from saccade.data import Dates, make_scenes, make_stories, write_pairs, write_scenes, write_stories
-from saccade.errors import InputError
-from saccade.models import CaptionRnnSettings, RnnSettings, TransformerSettings
-from saccade.settings import Settings
-from saccade.tasks import (
-    AlgorithmRecipe,
-    CaptionRecipe,
-    ClassificationRecipe,
-    LineRecipe,
-    PointingRecipe,
-    Recipe,
-    StoryRecipe,
-    load_recipe,
-    recipe_names,
-    recipe_summary,
-    recipe_text,
-    start_training,
-)
-from saccade.train import Silent
+from saccade.base.errors import InputError
+from saccade.base.settings import Settings
+from saccade.nets.settings import TransformerSettings
+from saccade.tasks import Recipe
+from saccade.tasks.algorithms.recipe import AlgorithmRecipe
+from saccade.tasks.captioning.recipe import CaptionRecipe
+from saccade.tasks.captioning.settings import CaptionRnnSettings
+from saccade.tasks.classification.recipe import ClassificationRecipe
+from saccade.tasks.line_reading.recipe import LineRecipe
+from saccade.tasks.pointing.recipe import PointingRecipe
+from saccade.tasks.recipes import load_recipe, recipe_names, recipe_summary, recipe_text
+from saccade.tasks.run import start_training
+from saccade.tasks.story_qa.made import make_stories
+from saccade.tasks.story_qa.recipe import StoryRecipe
+from saccade.tasks.story_qa.stories import write_stories
+from saccade.tasks.translation.dates import Dates
+from saccade.tasks.translation.settings import RnnSettings
+from saccade.text import write_pairs
+from saccade.training import Silent
+from saccade.vision import make_scenes, write_scenes
 
 every_recipe = pytest.mark.parametrize("name", recipe_names())
 

@@ -4,9 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.data import END
 from saccade.runtime.eager import is_bare, is_eager, is_plain
 from saccade.runtime.precision import highest_outputs, linear, products_are_rounded
+from saccade.text import END
 
 _FEW_ROWS = 16
 

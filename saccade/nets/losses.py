@@ -1,0 +1,44 @@
+"""What a decoder is trained by."""
+
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from saccade.nets._kernels.cross_entropy import projected_cross_entropy
+from saccade.nets.decoder import Decoder, Forced
+from saccade.text import PAD
+
+StateT = TypeVar("StateT")
+
+_DRAWS = 0.1  # what the extra loss of hard attention counts beside the words' own (λ of Xu 2015)
+
+
+def target_loss(decoder: Decoder[StateT], forced: Forced, target: Tensor, *, smoothing: float) -> Tensor:
+    """The label-smoothed cross entropy (Szegedy 2016) of targets `[B, T]`, summed over their tokens.
+
+    With hard attention that learns by REINFORCE, its extra loss is added.
+    """
+    output = decoder.output
+    losses = projected_cross_entropy(
+        forced.features.flatten(0, 1), output.weight, output.bias, target.flatten(), smoothing=smoothing, ignore=PAD
+    )
+    if forced.choice is not None:
+        reward = -losses.each.view_as(target)  # the log likelihood of each word; 0 for padding
+        extra = forced.choice.loss(reward, baseline=_same_words(reward, target), entropy_weight=0.01)
+        return losses.total + _DRAWS * torch.where(target != PAD, extra, 0.0).sum()
+    return losses.total
+
+
+def _same_words(reward: Tensor, target: Tensor) -> Tensor:
+    """The baseline of hard attention: for each word `[B, T]`, the mean reward of the batch's other uses of that word.
+
+    Xu 2015 has one number for all words. Then a draw for an easy word is always praised, wherever it looked, and one
+    for a hard word always blamed, until all draws fall on one place. A word that is alone gets its own reward as the
+    baseline: nothing is learnt from its draw.
+    """
+    words, place = target.unique(return_inverse=True)  # [W], [B, T]
+    uses = reward.new_zeros(len(words)).index_add_(0, place.flatten(), torch.ones_like(reward).flatten())
+    sums = reward.new_zeros(len(words)).index_add_(0, place.flatten(), reward.flatten())
+    others = uses[place] - 1
+    return torch.where(others > 0, (sums[place] - reward) / others.clamp(min=1), reward)

@@ -1,0 +1,87 @@
+"""What a translator is made of, as a recipe or a model's folder says it."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from saccade.attention import SCORES, WEIGHTINGS
+from saccade.attention.scores import POSITIONS
+from saccade.base.settings import Settings, one_of
+
+Size = Annotated[int, Field(ge=1, le=65_536)]
+Layers = Annotated[int, Field(ge=1, le=128)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+RnnScore = Annotated[str, one_of(["none", "sum", "mean", *SCORES])]
+Weighting = Annotated[str, one_of(list(WEIGHTINGS))]
+
+
+class RecurrentSettings(Settings):
+    """What recurrent decoders have in common, whatever they look at."""
+
+    kind: Literal["rnn"]
+    cell: Literal["elman", "gru", "lstm"] = "gru"
+    layers: Layers = 1  # of the encoder, if there is one, and of the decoder
+    embedding: Size = 256  # size of a token's vector
+    dim: Size = 256  # size of a state
+    score: RnnScore = "additive"  # none: the last state only; sum, mean: all states alike
+    weighting: Weighting = "soft"
+    order: Literal["bahdanau", "luong"] = "bahdanau"
+    input_feeding: bool = False
+    tie: Literal["none", "output"] = "none"  # output: the output's matrix is the target's embedding
+    dropout: Share = 0.2
+    longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
+
+    @model_validator(mode="after")
+    def _sizes_fit_together(self) -> Self:
+        if self.tie == "output" and self.embedding != self.dim:
+            raise ValueError(f"tie: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}")
+        if self.score in {"location", "mix"} and self.longest > POSITIONS:
+            raise ValueError(f"longest: found {self.longest}, wanted at most {POSITIONS} with the {self.score} score")
+        return self
+
+
+class TransformerSettings(Settings):
+    """The Transformer."""
+
+    kind: Literal["transformer"]
+    layers: Layers = 4  # of the encoder, and of the decoder
+    dim: Size = 256
+    heads: Size = 4
+    feed_forward: Size = 1024
+    norm: Literal["pre", "post"] = "pre"
+    positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
+    score: Literal["scaled-dot", "dot", "general", "cosine", "additive"] = "scaled-dot"
+    activation: Literal["relu", "gelu"] = "relu"
+    tie: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
+    dropout: Share = 0.1
+    attention_dropout: Share = 0.0
+    feed_forward_dropout: Share = 0.0  # between the two maps, where the paper has none
+    longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "TransformerSettings":
+        if self.dim % self.heads:
+            raise ValueError(f"dim: found {self.dim}, wanted a multiple of heads, {self.heads}")
+        if self.positions == "sinusoidal" and self.dim % 2:
+            raise ValueError(f"dim: found {self.dim}, wanted an even number for sinusoidal positions")
+        if self.positions == "rotary" and self.dim // self.heads % 2:
+            raise ValueError(f"dim / heads: found {self.dim // self.heads}, wanted an even number for rotary positions")
+        return self
+
+
+class BlockSettings(Settings):
+    """A small CNN of plain blocks, each of which halves the sides of the image."""
+
+    image_side: Annotated[int, Field(ge=8, le=512)] = 64  # images are made so large
+    channels: Annotated[list[Size], Field(min_length=1, max_length=6)] = Field(default=[32, 64, 128])  # of each block
+    attend_after: list[int] = Field(default=[])  # blocks with self-attention after them, counted from 1
+
+    @model_validator(mode="after")
+    def _blocks_fit_together(self) -> Self:
+        if self.image_side < 2 ** len(self.channels):
+            wanted = f"at least {2 ** len(self.channels)}, as each of {len(self.channels)} blocks halves it"
+            raise ValueError(f"image_side: found {self.image_side}, wanted {wanted}")
+        strange = [number for number in self.attend_after if not 1 <= number <= len(self.channels)]
+        if strange:
+            raise ValueError(f"attend_after: found {strange[0]}, wanted a block from 1 to {len(self.channels)}")
+        return self

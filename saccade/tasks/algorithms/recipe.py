@@ -1,0 +1,40 @@
+"""What a machine's recipe says."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from saccade.base.settings import Settings
+from saccade.tasks.algorithms.problems import AlgorithmSettings
+from saccade.tasks.algorithms.settings import MachineModel
+from saccade.training import Recipe, TrainSettings
+
+FIGURES = ("loss", "accuracy", "longer")  # what validation gives
+
+
+class AlgorithmTrainSettings(TrainSettings):
+    """Optimisation, validation, and what is kept."""
+
+    batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
+    grow: Annotated[int, Field(ge=0)] = 0  # steps in which the lengths grow to data.most, and the repeats after them
+    watch: str = "loss"
+
+
+class AlgorithmValidation(Settings):
+    """What validation looks at."""
+
+    sequences: Annotated[int, Field(ge=1, le=100_000)] = 320  # of lengths as in training
+    length: Annotated[int, Field(ge=1, le=10_000)] | None = None  # and of this one: does it know the algorithm?
+
+
+class AlgorithmRecipe(Recipe[Literal["algorithms"], AlgorithmTrainSettings]):
+    """Everything that `saccade train` wants to know."""
+
+    data: AlgorithmSettings
+    model: MachineModel
+    train: AlgorithmTrainSettings = AlgorithmTrainSettings()
+    validation: AlgorithmValidation = AlgorithmValidation()
+
+    def figures(self) -> Sequence[str]:
+        return FIGURES if self.validation.length is not None else FIGURES[:2]

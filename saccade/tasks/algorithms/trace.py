@@ -1,0 +1,42 @@
+"""What a machine did with one sequence, step by step."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saccade.tasks.output import Output
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(Output):
+    """What a machine did with one sequence, step by step. Letters: `T` steps, `N` places, `M` numbers at each."""
+
+    inputs: Array  # [T, I]
+    outputs: Array  # [T, O], how likely a 1 is
+    adds: Array  # [W, T, M], by each head that writes
+    erases: Array  # [W, T, M]
+    reads: Array  # [R, T, M], by each head that reads
+    weights: Array  # [H, T, N], the R that read first
+    gates: Array  # [H, T], g: 0 is where it was, 1 is where the content is
+    strengths: Array  # [H, T], β of the content
+    powers: Array  # [H, T], γ of the sharpening
+    shifts: Array  # [H, T], the mean move in places
+    memories: Array  # [T, N, M], after each step
+
+    @property
+    def read_weights(self) -> Array:
+        """`[R, T, N]`."""
+        return self.weights[: len(self.reads)]
+
+    @property
+    def write_weights(self) -> Array:
+        """`[W, T, N]`."""
+        return self.weights[len(self.reads) :]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists of numbers."""
+        return {name: array.tolist() for name, array in vars(self).items()}

@@ -1,0 +1,103 @@
+"""`saccade evaluate` of a captioner: what it says of images that have captions, scored."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from saccade.base.errors import InputError
+from saccade.base.files import write_file
+from saccade.decode import Search
+from saccade.metrics import caption_words, score_captions
+from saccade.shell.options import TakesOptions
+from saccade.shell.outputs import tell_failures
+from saccade.shell.search import add_search_arguments, search_of
+from saccade.tasks.captioning.caption import caption_files
+from saccade.tasks.captioning.model import Caption, Captioner
+from saccade.tasks.captioning.scores import score_pointing
+from saccade.tasks.kind import Evaluation
+from saccade.vision import Captioned, read_captions, read_names
+
+
+def add_options(parser: TakesOptions) -> None:
+    parser.add_argument(
+        "--images",
+        type=Path,
+        metavar="DIR",
+        help="the folder of the images; of a classifier: a folder for each class, or MNIST's images",
+    )
+    parser.add_argument(
+        "--captions", type=Path, metavar="FILE", help="and their captions, in any form that is trained on"
+    )
+    parser.add_argument(
+        "--only", metavar="LIST", help="of these, the images named in a file, or a split that the captions name"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the outputs there, too, one a line")
+    add_search_arguments(parser, what="caption")
+
+
+def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
+    """Caption each image freely, score those that can be read, and print the figures."""
+    if chosen.images is None or chosen.captions is None:
+        raise InputError(f"{chosen.model} captions images; wanted --images DIR and --captions FILE")
+    if not chosen.images.is_dir():
+        raise InputError(f"{chosen.images}: no such folder; wanted the images that {chosen.captions} is about")
+    known = _chosen(read_captions(chosen.captions), chosen.only)
+    how = Search(**search_of(chosen))
+    boxes = any(one.nouns for one in known)
+    images: list[Captioned] = []
+    found: list[Caption] = []
+    texts: list[str] = []  # of all, empty where there is none
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("looking", total=len(known))
+        for first in range(0, len(known), chosen.batch):
+            part = known[first : first + chosen.batch]
+            captions = caption_files(captioner, [chosen.images / one.image for one in part], how, attention=boxes)
+            for one, caption in zip(part, captions, strict=True):
+                texts.append("" if isinstance(caption, InputError) else caption.text)
+                if isinstance(caption, InputError):
+                    print(f"saccade: {caption}", file=sys.stderr)
+                else:
+                    images.append(one)
+                    found.append(caption)
+            progress.advance(bar, len(part))
+    if not found:
+        raise InputError(f"{chosen.images}: none of the images could be read")
+    if chosen.output is not None:
+        write_file(chosen.output, "".join(f"{text}\n" for text in texts).encode())
+    scores = score_captions(
+        [caption_words(caption.text) for caption in found],
+        [[caption_words(text) for text in one.captions] for one in images],
+    )
+    if boxes:
+        scores["pointing"] = score_pointing(images, found, side=captioner.settings.eye.grid.side)
+    if chosen.json:
+        print(json.dumps({"images": len(found)} | scores))
+    else:
+        print(f"{len(found)} images")
+        for name, value in scores.items():
+            print(f"{name:<10} {value:6.2f}")
+    return tell_failures(len(known) - len(found), len(known), "images")
+
+
+def _chosen(known: list[Captioned], only: str | None) -> list[Captioned]:
+    if only is None:
+        return known
+    in_split = [one for one in known if one.split == only]
+    if in_split:
+        return in_split
+    names = set(read_names(Path(only)))
+    found = [one for one in known if one.image in names]
+    if not found:
+        raise InputError(f"{only}: none of its images has a caption")
+    lost = sorted(names - {one.image for one in found})
+    if lost:
+        print(f"saccade: {only}: {len(lost):,} of its images have no caption, such as {lost[0]}", file=sys.stderr)
+    return found
+
+
+EVALUATION = Evaluation("--images DIR and --captions FILE", evaluate_captions, add_options)

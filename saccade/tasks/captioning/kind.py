@@ -1,0 +1,21 @@
+"""Captioning, as the table of tasks has it."""
+
+from saccade.tasks.captioning.data import load_caption_splits
+from saccade.tasks.captioning.evaluate import EVALUATION
+from saccade.tasks.captioning.look import LOOK
+from saccade.tasks.captioning.model import Captioner
+from saccade.tasks.captioning.recipe import CaptionRecipe
+from saccade.tasks.captioning.training import CaptionTask
+from saccade.tasks.kind import TaskKind
+
+KIND = TaskKind(
+    name="captioning",
+    does="captions images",
+    use="saccade caption {model} IMAGE",
+    recipe=CaptionRecipe,
+    load_data=lambda recipe, tell: load_caption_splits(recipe.data, tell, side=recipe.eye.image_side),
+    task=CaptionTask,
+    model=Captioner,
+    evaluate=EVALUATION,
+    look=LOOK,
+)

@@ -1,0 +1,98 @@
+"""Image to words as one net, and its loss.
+
+Letters: `B` batch, `P` places of the grid, `C` channels, `T` words.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from saccade.nets import (
+    Decoder,
+    Encoded,
+    Forced,
+    GridEncoder,
+    RnnDecoder,
+    SmallCnn,
+    TransformerDecoder,
+    make_embedding,
+    make_rnn_decoder,
+    make_transformer_decoder,
+    target_loss,
+)
+from saccade.tasks.captioning.settings import CaptionerSettings, CaptionRnnSettings, SmallEye
+from saccade.text import PAD
+
+
+class CaptionBatch(NamedTuple):
+    """Images with a caption each."""
+
+    seen: Tensor  # [B, P, C] features of a pretrained eye, or images [B, 3, H, W] for one that learns
+    previous: Tensor  # [B, T], the caption moved by one: START first
+    target: Tensor  # [B, T], END last
+    tokens: int  # real tokens of the captions, END among them
+
+
+class CaptionNet(nn.Module):
+    """Looks at a grid and writes a caption, as numbers."""
+
+    def __init__(
+        self,
+        eye: SmallCnn | None,
+        encoder: GridEncoder,
+        decoder: RnnDecoder | TransformerDecoder,
+        *,
+        longest: int,
+    ) -> None:
+        """`eye` is one that learns; the features of a pretrained one come in ready."""
+        super().__init__()
+        self.eye = eye
+        self.encoder = encoder
+        self.decoder: Decoder = decoder  # pyright: ignore[reportMissingTypeArgument] - any state will do
+        self.longest = longest
+
+    def encode(self, seen: Tensor) -> Encoded:
+        features = seen if self.eye is None else as_places(self.eye(seen))
+        return self.encoder(features)
+
+    def forward(self, batch: CaptionBatch, *, need_weights: bool = False) -> Forced:
+        """The decoder's features for the batch's own captions."""
+        return self.decoder(self.encode(batch.seen), batch.previous, need_weights=need_weights)
+
+
+def as_places(maps: Tensor) -> Tensor:
+    """`[B, C, height, width]` -> `[B, P, C]`, row by row."""
+    return maps.flatten(2).transpose(1, 2)
+
+
+def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
+    """The net that the settings describe, for a vocabulary of that size."""
+    model, eye, grid = settings.model, settings.eye, settings.eye.grid
+    learns = SmallCnn(eye.channels, attend_after=eye.attend_after) if isinstance(eye, SmallEye) else None
+    if isinstance(model, CaptionRnnSettings):
+        finals = 2 if model.cell == "lstm" else 1
+        decoder = make_rnn_decoder(model, size, gate=model.gate and model.score != "none")
+    else:
+        finals = 0
+        decoder = make_transformer_decoder(model, make_embedding(size, model.dim, model.dim**-0.5))
+    encoder = GridEncoder(grid.channels, model.dim, side=grid.side, finals=finals, dropout=model.dropout)
+    return CaptionNet(learns, encoder, decoder, longest=model.longest)
+
+
+def caption_loss(net: CaptionNet, batch: CaptionBatch, *, smoothing: float, doubly_stochastic: float) -> Tensor:
+    """The loss of a batch's captions, summed over their words; and λ Σ_i (1 - Σ_t a_ti)² for each caption (Xu 2015)."""
+    forced = net(batch, need_weights=doubly_stochastic > 0)
+    loss = target_loss(net.decoder, forced, batch.target, smoothing=smoothing)
+    if doubly_stochastic and forced.weights is not None:
+        loss = loss + doubly_stochastic * unseen(forced.weights, batch.target != PAD)
+    return loss
+
+
+def unseen(weights: Tensor, real: Tensor) -> Tensor:
+    """Σ_i (1 - Σ_t a_ti)² over words t that are `real` `[B, T]`, summed over the batch, the mean over layers and heads.
+
+    The weights are `[B, L, H, T, P]`.
+    """
+    seen = torch.einsum("blhtp,bt->blhp", weights, real.to(weights.dtype))
+    return (1 - seen).square().sum(-1).mean((1, 2)).sum()

@@ -1,0 +1,80 @@
+"""What a captioner is made of, as a recipe or a model's folder says it."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from saccade.base.settings import Settings
+from saccade.nets import GRIDS, small_cnn_side
+from saccade.nets.eye import SIDE
+from saccade.nets.settings import BlockSettings, RecurrentSettings, TransformerSettings
+from saccade.text import VocabularySettings
+
+
+class GridSize(Settings):
+    """What a decoder gets to look at: `side` x `side` places of so many channels."""
+
+    side: int
+    channels: int
+
+
+class PretrainedEye(Settings):
+    """EfficientNet-Lite0 with its ImageNet weights, which stay as they are."""
+
+    kind: Literal["efficientnet-lite0"]
+    level: Literal["middle", "top", "head"] = "head"  # 14 x 14 x 112, 7 x 7 x 320 or 7 x 7 x 1280
+
+    @property
+    def image_side(self) -> int:
+        return SIDE
+
+    @property
+    def grid(self) -> GridSize:
+        side, channels = GRIDS[self.level]
+        return GridSize(side=side, channels=channels)
+
+
+class SmallEye(BlockSettings):
+    """A small CNN that is trained with the rest, from nothing."""
+
+    kind: Literal["small"]
+
+    @property
+    def grid(self) -> GridSize:
+        return GridSize(side=small_cnn_side(self.image_side, len(self.channels)), channels=self.channels[-1])
+
+
+class CaptionRnnSettings(RecurrentSettings):
+    """Show, Attend and Tell (Xu 2015)."""
+
+    cell: Literal["elman", "gru", "lstm"] = "lstm"
+    gate: bool = True  # how much of what it sees the decoder wants, at each word
+    doubly_stochastic: Annotated[float, Field(ge=0)] = 0.0  # how much it counts that no place is left unseen
+
+
+EyeSettings = Annotated[PretrainedEye | SmallEye, Field(discriminator="kind")]
+CaptionModel = Annotated[CaptionRnnSettings | TransformerSettings, Field(discriminator="kind")]
+
+
+class CaptionerSettings(Settings):
+    """A model's config.yaml."""
+
+    task: Literal["captioning"] = "captioning"
+    eye: EyeSettings
+    model: CaptionModel
+    vocabulary: VocabularySettings
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        expect_caption_words(self.model, self.vocabulary)
+        return self
+
+
+def expect_caption_words(model: CaptionRnnSettings | TransformerSettings, vocabulary: VocabularySettings) -> None:
+    """Raise if embeddings are to be shared with a source, of which there is none, or words to be cut anew each time."""
+    if vocabulary.dropout:
+        raise ValueError("vocabulary.dropout: it is for translation; wanted 0")
+    if vocabulary.lower:
+        raise ValueError("vocabulary.lower: it is for translation; wanted false, and data.lower for captions")
+    if model.tie == "all":
+        raise ValueError("model.tie: all is for translation; images have no words, so wanted output or none")

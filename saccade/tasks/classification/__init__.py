@@ -1,0 +1,5 @@
+"""Classification: images with classes in, a classifier out; a CNN with self-attention, or glimpses."""
+
+COMMANDS = {
+    "classify": "say which class images are of",
+}

@@ -1,0 +1,65 @@
+"""The images that a classifier learns from: the user's, or made ones."""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from saccade.base.errors import InputError
+from saccade.tasks.classification.recipe import LabelledDataSettings
+from saccade.vision import Labelled, make_digits, make_scenes, read_labelled
+from saccade.vision.shapes import SHAPES
+
+
+class LabelledSplits(NamedTuple):
+    """Images to learn from and to validate with."""
+
+    train: Labelled
+    valid: Labelled
+    bad: list[str]  # a line for each image that cannot be read
+
+    def fingerprint(self) -> str:
+        """A short text that other images do not have."""
+        digest = hashlib.sha256()
+        for part in (self.train, self.valid):
+            digest.update(part.pixels.tobytes())
+            digest.update(part.labels.tobytes())
+            digest.update("\n".join(part.classes).encode(errors="surrogateescape"))
+        return digest.hexdigest()[:16]
+
+
+def load_labelled_splits(settings: LabelledDataSettings, *, side: int) -> LabelledSplits:
+    """Read or draw the images."""
+    if settings.make is not None:
+        make = make_digits if settings.make == "digits" else _shapes
+        parts = (("train", settings.images), ("valid", settings.hold_out))
+        train, valid = (make(count, seed=f"{name} {settings.seed}", side=side) for name, count in parts)
+        return LabelledSplits(train, valid, [])
+    assert settings.train is not None
+    train, bad = _read(settings.train, side)
+    if settings.valid is not None:
+        valid, bad_too = _read(settings.valid, side)
+        if valid.classes != train.classes:
+            raise InputError(
+                f"{settings.valid} has other classes than {settings.train}; wanted the same folders in both"
+            )
+        return LabelledSplits(train, valid, bad + bad_too)
+    if len(train.labels) < 2:
+        raise InputError(f"{settings.train}: one image is too few to train and to validate; give data.valid")
+    order = np.random.default_rng(settings.seed).permutation(len(train.labels))
+    held_out = min(settings.hold_out, max(len(order) // 10, 1))
+    return LabelledSplits(train.select(order[held_out:]), train.select(order[:held_out]), bad)
+
+
+def _read(name: str, side: int) -> tuple[Labelled, list[str]]:
+    if not Path(name).exists():
+        raise InputError(f"{name}: no such file or folder; say where yours are: data.train=DIR")
+    return read_labelled(Path(name), side=side)
+
+
+def _shapes(count: int, *, seed: str, side: int) -> Labelled:
+    """Scenes of one shape or two; the class is the first shape of the caption."""
+    scenes = make_scenes(count, seed=seed, side=side)
+    labels = [SHAPES.index(scene.caption.split()[scene.nouns[0].word]) for scene in scenes]
+    return Labelled(np.stack([scene.pixels for scene in scenes]), np.array(labels), list(SHAPES))

@@ -1,0 +1,81 @@
+"""A trained classifier: images in, classes out; a CNN that sees all at once, or one that sees by glimpses."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from saccade.base.errors import expect
+from saccade.look import AttentionMap
+from saccade.nets import evaluating
+from saccade.tasks.classification.net import CnnNet, GlimpseNet
+from saccade.tasks.classification.result import Classified
+from saccade.tasks.classification.settings import ClassifierSettings, CnnSettings
+from saccade.tasks.model import Model
+from saccade.vision import ImageSource, Pixels, expect_several, image_name, read_image, scaled, turned_to
+
+
+class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
+    """A net with the names of its classes. `saccade.load(folder)` gives one."""
+
+    config = ClassifierSettings
+
+    def __init__(self, net: CnnNet | GlimpseNet, settings: ClassifierSettings) -> None:
+        self.net = net
+        self.settings = settings
+
+    @classmethod
+    def make(cls, settings: ClassifierSettings) -> Self:
+        """A classifier that has learnt nothing yet; its weights come from torch's random numbers."""
+        model, count = settings.model, len(settings.classes)
+        return cls(CnnNet(model, count) if isinstance(model, CnnSettings) else GlimpseNet(model, count), settings)
+
+    @classmethod
+    def maker(cls, settings: ClassifierSettings, folder: Path) -> Callable[[], Self]:
+        return lambda: cls.make(settings)
+
+    def maps(self, result: Classified) -> list[AttentionMap]:
+        """None: a classifier has no weights over its image, but a path of glimpses, or nothing."""
+        return []
+
+    def classify(
+        self,
+        images: Sequence[ImageSource],
+        *,
+        batch: int = 64,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Classified]:
+        """Say what each image is: files, or their bytes."""
+        expect_several(images)
+        expect("batch", batch, batch >= 1, "at least 1")
+        results: list[Classified] = []
+        for first in range(0, len(images), batch):
+            part = images[first : first + batch]
+            pixels = [self.read(one, f"image {number}") for number, one in enumerate(part, start=first + 1)]
+            results.extend(self.classify_pixels(pixels))
+            if progress is not None:
+                progress(len(part))
+        return results
+
+    def read(self, image: ImageSource, name: str) -> Pixels:
+        """An image at the size that the net wants; one that cannot be read is an `InputError` with its name."""
+        return read_image(image, side=self.settings.model.image_side, name=image_name(image, name))
+
+    def turned(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Images `[N, H, W, 3]`, on the background that the net knows: black for white where it is the other one."""
+        return turned_to(self.settings.background, pixels)
+
+    def classify_pixels(self, pixels: Sequence[Pixels]) -> list[Classified]:
+        """The same for images as `read` gives them."""
+        with evaluating(self.net):
+            logits, places = self.net(scaled(self.turned(np.stack(pixels))))
+            shares = torch.softmax(logits, dim=-1)
+        results: list[Classified] = []
+        for row in range(len(pixels)):
+            order = shares[row].argsort(descending=True).tolist()
+            ranking = [(self.settings.classes[place], float(shares[row, place])) for place in order]
+            results.append(Classified(*ranking[0], ranking, None if places is None else places[row].numpy()))
+        return results

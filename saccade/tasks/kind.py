@@ -1,0 +1,93 @@
+"""What a task says of itself: all that the shared commands, `saccade.load` and `saccade.train` know of it."""
+
+import argparse
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from saccade.base.errors import InputError
+from saccade.base.settings import did_you_mean
+from saccade.shell.drawing import Drawing
+from saccade.shell.options import TakesOptions
+from saccade.tasks import TASKS
+from saccade.tasks.model import Model
+from saccade.training import Recipe, Reporter, Task
+
+
+class Data(Protocol):
+    """What is learnt from, read but not yet made into a task."""
+
+    def fingerprint(self) -> str:
+        """A short text that other data does not have."""
+        ...
+
+
+RecipeT = TypeVar("RecipeT", bound=Recipe[Any, Any])
+DataT = TypeVar("DataT", bound=Data)
+ModelT = TypeVar("ModelT", bound=Model[Any, Any])
+
+Tell = Callable[[str], None]  # is told what is left out of the data
+
+
+@dataclass(frozen=True)
+class Evaluation(Generic[ModelT]):
+    """`saccade evaluate` of one task."""
+
+    wanted: str  # which options it takes, in words
+    run: Callable[[argparse.Namespace, ModelT], int | None]
+    add_options: Callable[[TakesOptions], None] = lambda parser: None
+
+
+@dataclass(frozen=True)
+class Look(Generic[ModelT]):
+    """`saccade look` of one task: from the words behind the model, `chosen.inputs`, to what is drawn."""
+
+    wanted: str  # which words these are
+    draw: Callable[[argparse.Namespace, ModelT], Drawing]
+    add_options: Callable[[TakesOptions], None] = lambda parser: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskKind(Generic[RecipeT, DataT, ModelT]):
+    """One task, with all that belongs to it."""
+
+    name: str  # of its folder, and what recipes and models say as their `task`
+    does: str  # "translates", for messages
+    use: str  # the command for a finished model, with {model} for its folder
+    recipe: type[RecipeT]
+    load_data: Callable[[RecipeT, Tell], DataT]
+    task: Callable[[RecipeT, DataT, Path, Reporter], Task[Any, Any]]
+    model: type[ModelT]
+    evaluate: Evaluation[ModelT]
+    look: Look[ModelT] | None = None
+
+    def read(self, recipe: RecipeT, tell: Tell) -> "Prepared":
+        """The data of a recipe, and how to go on from there."""
+        data = self.load_data(recipe, tell)
+        return Prepared(data.fingerprint(), lambda run, reporter: self.task(recipe, data, run, reporter))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A recipe whose data is read."""
+
+    fingerprint: str
+    task: Callable[[Path, Reporter], Task[Any, Any]]  # in the folder of its run
+
+
+AnyKind = TaskKind[Any, Any, Any]
+
+
+def kind_of(task: object, *, where: str) -> AnyKind:
+    """The task of that name, which `where` gives."""
+    if not isinstance(task, str) or task not in TASKS:
+        hint = did_you_mean(str(task), TASKS)
+        raise InputError(f"{where}: task: found {task!r}, wanted one of {', '.join(TASKS)}{hint}")
+    return importlib.import_module(f"saccade.tasks.{task}.kind").KIND
+
+
+def all_kinds() -> list[AnyKind]:
+    """Every task, in the order of the table."""
+    return [kind_of(task, where="TASKS") for task in TASKS]

@@ -1,0 +1,42 @@
+"""Lines of digits: several in a row, with gaps by chance, as one strip; from made digits or from MNIST's."""
+
+import random
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saccade.vision import Labelled
+
+
+class Lines(NamedTuple):
+    """Strips and what stands on them."""
+
+    pixels: NDArray[np.uint8]  # [N, height, width], white on black
+    texts: list[str]
+
+
+def make_lines(
+    count: int, digits: Labelled, *, seed: int | str, fewest: int = 2, most: int = 6, overlap: float = 0.15
+) -> Lines:
+    """So many strips with `fewest` to `most` of the digits each; the same for the same seed.
+
+    Digits stand as close as a share `overlap` of their side into each other, or apart, wherever there is room.
+    """
+    side = digits.pixels.shape[1]
+    width = side * most
+    grey = digits.pixels.max(-1)  # [N, side, side]
+    strips = np.zeros((count, side, width), dtype=np.uint8)
+    texts: list[str] = []
+    for number in range(count):
+        chance = random.Random(f"line {seed} {number}")
+        chosen = [chance.randrange(len(grey)) for _ in range(chance.randint(fewest, most))]
+        closest = round(side * (1 - overlap))  # from the left of one digit to that of the next
+        room = width - side - closest * (len(chosen) - 1)
+        cuts = sorted(chance.randint(0, room) for _ in chosen)
+        for place, digit in enumerate(chosen):
+            left = cuts[place] + closest * place
+            part = strips[number, :, left : left + side]
+            np.maximum(part, grey[digit], out=part)
+        texts.append("".join(digits.classes[digits.labels[digit]] for digit in chosen))
+    return Lines(strips, texts)

@@ -1,0 +1,58 @@
+"""What the recipe of a reader of lines says."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from saccade.base.settings import DataPath, Settings
+from saccade.tasks.line_reading.settings import LineSettings
+from saccade.training import ImageTrainSettings, Recipe
+
+FIGURES = ("exact", "loss")  # what validation gives
+
+
+class LineDataSettings(Settings):
+    """What is learnt from: lines of digits, those that the package draws or MNIST's."""
+
+    train: DataPath | None = None  # MNIST's images (*images-idx3-ubyte*); without them, digits are drawn
+    valid: DataPath | None = None
+    lines: Annotated[int, Field(ge=10, le=1_000_000)] = 10_000
+    hold_out: Annotated[int, Field(ge=1)] = 1000  # lines for validation, of digits that are not learnt from
+    fewest: Annotated[int, Field(ge=1, le=100)] = 2  # digits of a line
+    most: Annotated[int, Field(ge=1, le=100)] = 6
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.fewest > self.most:
+            raise ValueError(f"fewest: found {self.fewest}, wanted at most {self.most}, which is most")
+        if (self.train is None) != (self.valid is None):
+            raise ValueError("wanted both train and valid, or neither")
+        return self
+
+
+class LineTrainSettings(ImageTrainSettings):
+    """Optimisation, validation, and what is kept."""
+
+    watch: str = "exact"
+
+
+class LineRecipe(Recipe[Literal["line_reading"], LineTrainSettings]):
+    """Everything that `saccade train` wants to know."""
+
+    data: LineDataSettings = LineDataSettings()
+    model: LineSettings
+    train: LineTrainSettings = LineTrainSettings()
+
+    def figures(self) -> Sequence[str]:
+        return FIGURES
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.model.width != self.model.height * self.data.most:
+            raise ValueError(
+                f"model.width: found {self.model.width}, wanted {self.model.height * self.data.most}:"
+                f" data.most digits of model.height pixels"
+            )
+        return self

@@ -1,0 +1,66 @@
+"""Reading lines of digits as a task of the training loop."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from saccade.base.order import Cursor, ShuffledPlaces
+from saccade.tasks.line_reading.data import LineSplits
+from saccade.tasks.line_reading.lines import Lines
+from saccade.tasks.line_reading.model import LineReader, as_input
+from saccade.tasks.line_reading.recipe import LineRecipe
+from saccade.tasks.line_reading.settings import CHARACTERS, LineReaderSettings
+from saccade.text import learn_vocabulary
+from saccade.training import Reporter, Task, count_parameters
+
+_AT_ONCE = 128  # strips of validation
+
+
+class LineBatch(NamedTuple):
+    """Strips and what stands on them."""
+
+    strips: Tensor  # [B, 1, H, W]
+    targets: list[list[int]]  # END last
+
+
+class LineTask(Task[LineBatch, LineReader]):
+    """Lines of digits, a reader, and how many lines it reads without a mistake."""
+
+    unit = "lines"
+
+    def __init__(self, recipe: LineRecipe, splits: LineSplits, run: Path, reporter: Reporter) -> None:
+        self.recipe = recipe
+        self.splits = splits
+        vocabulary = learn_vocabulary(sorted({letter for text in splits.train.texts for letter in text}), CHARACTERS)
+        torch.manual_seed(recipe.train.seed)
+        self.model = LineReader.make(LineReaderSettings(model=recipe.model), vocabulary)
+        self._places = ShuffledPlaces(len(splits.train.texts), batch=recipe.train.batch, seed=recipe.train.seed)
+        reporter.say(
+            f"{len(splits.train.texts):,} lines to train on, {len(splits.valid.texts):,} for validation;"
+            f" {count_parameters(self.net):,} parameters"
+        )
+
+    def batches(self, cursor: Cursor) -> Iterator[tuple[LineBatch, Cursor]]:
+        for places, after in self._places.stream(cursor):
+            yield self._batch(self.splits.train, places), after
+
+    def loss(self, batch: LineBatch) -> tuple[Tensor, int]:
+        return self.model.net.loss(*batch), len(batch.targets)
+
+    def validate(self) -> dict[str, float]:
+        """The loss of a line, and the percentage that is read without a mistake."""
+        valid, total, right = self.splits.valid, 0.0, 0
+        for first in range(0, len(valid.texts), _AT_ONCE):
+            places = np.arange(first, min(first + _AT_ONCE, len(valid.texts)))
+            total += self.model.net.loss(*self._batch(valid, places)).item()
+            found = self.model.read_strips(valid.pixels[places])
+            right += sum(line.text == valid.texts[place] for line, place in zip(found, places, strict=True))
+        return {"loss": total / len(valid.texts), "exact": 100 * right / len(valid.texts)}
+
+    def _batch(self, lines: Lines, places: np.ndarray) -> LineBatch:
+        targets = [self.model.vocabulary.encode(lines.texts[place]).ids for place in places]
+        return LineBatch(as_input(lines.pixels[places]), targets)

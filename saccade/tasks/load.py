@@ -1,0 +1,34 @@
+"""From a folder to its model, whatever its task."""
+
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from saccade.base.errors import InputError
+from saccade.base.model_folder import CONFIG, model_folder, read_config
+from saccade.tasks.kind import AnyKind, kind_of
+from saccade.tasks.model import Model
+
+ModelT = TypeVar("ModelT", bound=Model[Any, Any])
+
+
+@overload
+def load(folder: str | Path) -> Model[Any, Any]: ...
+@overload
+def load(folder: str | Path, kind: type[ModelT]) -> ModelT: ...
+def load(folder: str | Path, kind: type[Model[Any, Any]] | None = None) -> Model[Any, Any]:
+    """The model of a folder, as `saccade train` writes it; of a run's folder, the best that it has so far.
+
+    With `kind`, such as `Translator`, type checkers know what it is, and a folder with another model is refused.
+
+    saccade.load("run/model", Translator).translate(["..."])
+    """
+    found = kind_of_folder(folder)
+    if kind is not None and not issubclass(found.model, kind):
+        raise InputError(f"{folder} is a model that {found.does}; use it with: {found.use.format(model=folder)}")
+    return found.model.load(folder)
+
+
+def kind_of_folder(folder: str | Path) -> AnyKind:
+    """The task of a model's folder."""
+    where = model_folder(Path(folder))
+    return kind_of(read_config(where).get("task"), where=str(where / CONFIG))

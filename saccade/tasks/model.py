@@ -1,0 +1,49 @@
+"""What every model is, whatever its task."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from torch import nn
+
+from saccade.base.files import make_folder
+from saccade.base.model_folder import load_model, model_folder, read_settings, write_model
+from saccade.base.settings import Settings
+from saccade.look import AttentionMap
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
+NetT = TypeVar("NetT", bound=nn.Module)
+
+
+class Model(ABC, Generic[SettingsT, NetT]):
+    """A net with all that it needs to be used. `saccade.load(folder)` gives one."""
+
+    config: ClassVar[type[Any]]  # what `settings` is: the folder's config.yaml
+    net: NetT
+    settings: SettingsT
+
+    @classmethod
+    @abstractmethod
+    def maker(cls, settings: SettingsT, folder: Path) -> Callable[[], Self]:
+        """Read what belongs to the model besides settings and weights; gives what makes the model, as yet untrained."""
+
+    def save_files(self, folder: Path) -> list[Path]:
+        """Write what belongs to the model besides settings and weights, and say what was written."""
+        return []
+
+    @abstractmethod
+    def maps(self, result: Any) -> list[AttentionMap]:
+        """The attention maps of one of its results, which was asked for with `attention=True`."""
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """The model of a folder that `save` wrote; of a run's folder, the best that it has so far."""
+        where = model_folder(Path(folder))
+        return load_model(cls.maker(read_settings(cls.config, where), where), where)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model's folder; the weights last, so that a folder that has them is whole."""
+        where = Path(folder)
+        make_folder(where)
+        write_model(where, self.settings, self.net, files=self.save_files(where))

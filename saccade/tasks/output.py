@@ -1,0 +1,54 @@
+"""What every result is, whatever the task."""
+
+from abc import ABC, abstractmethod
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Output(ABC):
+    """What a model gives for one input: plain values and arrays, as a frozen dataclass. Equal if all of them are."""
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists and numbers."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            _same(getattr(self, name), getattr(other, name)) for name in _names(self)
+        )
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - arrays have none either
+
+    def __repr__(self) -> str:
+        """What there is, in a line: of arrays and long lists the size."""
+        shown = ((name, _short(getattr(self, name))) for name in _names(self))
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown if text)})"
+
+
+def _names(output: Output) -> list[str]:
+    assert is_dataclass(output)
+    return [field.name for field in fields(output)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape == other.shape and bool((one == other).all())
+    return type(one) is type(other) and bool(one == other)
+
+
+def _short(value: Any) -> str:
+    if value is None or (isinstance(value, list | str) and not value):
+        return ""
+    if isinstance(value, np.ndarray):
+        return f"<{' x '.join(map(str, value.shape))}>"
+    if isinstance(value, list) and len(value) > 3:
+        return f"<{len(value)}>"
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def mean_weights(attention: NDArray[np.float32] | None) -> list[list[float]] | None:
+    """Weights `[layers, heads, rows, columns]` for JSON: the mean over layers and heads, to four digits."""
+    return None if attention is None else attention.mean((0, 1), dtype=np.float64).round(4).tolist()

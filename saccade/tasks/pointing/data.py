@@ -1,0 +1,50 @@
+"""The problems that a pointer network learns from: the user's, or made ones."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from saccade.base.errors import InputError
+from saccade.tasks.pointing.files import read_problems
+from saccade.tasks.pointing.problems import Problem, make_problems
+from saccade.tasks.pointing.recipe import PointingDataSettings
+from saccade.tasks.pointing.settings import PointerModel
+
+
+class PointingSplits(NamedTuple):
+    """Problems to learn from, None where they are made step by step, and problems to validate with."""
+
+    train: list[Problem] | None
+    valid: list[Problem]
+    made_by: tuple[str, int, int, int] | None = None  # kind, fewest, most and seed of those to learn from
+
+    def fingerprint(self) -> str:
+        """A short text that other problems do not have."""
+        return hashlib.sha256(json.dumps(self).encode()).hexdigest()[:16]
+
+
+def load_problem_splits(settings: PointingDataSettings, model: PointerModel) -> PointingSplits:
+    """Read or make the problems; the user's own have to be such as the model can learn."""
+    if settings.make is not None:
+        valid = make_problems(
+            settings.make,
+            settings.hold_out,
+            seed=f"valid {settings.seed}",
+            fewest=settings.fewest,
+            most=settings.most,
+        )
+        return PointingSplits(None, valid, (settings.make, settings.fewest, settings.most, settings.seed))
+    return PointingSplits(_read(str(settings.train), model), _read(str(settings.valid), model))
+
+
+def _read(name: str, model: PointerModel) -> list[Problem]:
+    if not Path(name).is_file():
+        raise InputError(f"{name}: no such file; say where your problems are: data.train=FILE data.valid=FILE")
+    problems = read_problems(Path(name), once=model.once)
+    size, most = len(problems[0].inputs[0]), max(len(problem.inputs) for problem in problems)
+    if size != model.inputs:
+        raise InputError(f"{name}: found inputs of {size} numbers each; set model.inputs={size}")
+    if most >= model.longest:
+        raise InputError(f"{name}: found a problem of {most} inputs; set model.longest={most + 1}, or leave it out")
+    return problems

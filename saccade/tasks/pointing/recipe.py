@@ -1,0 +1,62 @@
+"""What a pointer network's recipe says."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from saccade.base.settings import DataPath, Settings
+from saccade.tasks.pointing.problems import ProblemKind
+from saccade.tasks.pointing.settings import PointerModel
+from saccade.training import Recipe, TrainSettings
+from saccade.training.settings import Count
+
+FIGURES = ("exact", "loss")  # what validation gives
+
+
+class PointingDataSettings(Settings):
+    """What is learnt from: problems that the package makes, new ones at every step, or the user's own."""
+
+    make: ProblemKind | None = None  # sort: numbers, in ascending order; hull: points, and their convex hull
+    fewest: Annotated[int, Field(ge=1, le=1000)] = 5  # inputs of a made problem
+    most: Annotated[int, Field(ge=1, le=1000)] = 10
+    hold_out: Annotated[int, Field(ge=1, le=1_000_000)] = 1000  # made problems for validation
+    seed: int = 0  # of made problems
+    train: DataPath | None = None  # in place of make: JSON lines, {"inputs": [[x, y], ...], "answer": [i, j, ...]}
+    valid: DataPath | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if (self.make is None) == (self.train is None) or (self.train is None) != (self.valid is None):
+            raise ValueError("wanted either make, such as data.make=sort, or both train and valid, files of problems")
+        if self.fewest > self.most:
+            raise ValueError(f"fewest: found {self.fewest}, wanted at most {self.most}, which is most")
+        return self
+
+
+class PointingTrainSettings(TrainSettings):
+    """Optimisation, validation, and what is kept."""
+
+    batch: Count = 128  # problems in a batch
+    watch: str = "exact"
+    label_smoothing: Annotated[float, Field(ge=0, le=0)] = 0.0  # none: most places cannot be meant at all
+
+
+class PointingRecipe(Recipe[Literal["pointing"], PointingTrainSettings]):
+    """Everything that `saccade train` wants to know."""
+
+    data: PointingDataSettings
+    model: PointerModel
+    train: PointingTrainSettings = PointingTrainSettings()
+
+    def figures(self) -> Sequence[str]:
+        return FIGURES if self.data.make != "hull" else (*FIGURES, "area")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        wanted = {"sort": 1, "hull": 2}.get(str(self.data.make), self.model.inputs)
+        if self.model.inputs != wanted:
+            raise ValueError(f"model.inputs: found {self.model.inputs}, wanted {wanted}, as data.make is")
+        if self.data.make is not None and self.data.most >= self.model.longest:
+            raise ValueError(f"data.most: found {self.data.most}, wanted less than {self.model.longest}, model.longest")
+        return self

@@ -1,0 +1,88 @@
+"""Pointing at the inputs of a problem, in order, as a task of the training loop."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from saccade.base.order import Cursor, ShuffledPlaces
+from saccade.tasks.pointing.data import PointingSplits
+from saccade.tasks.pointing.model import Pointed, Pointer
+from saccade.tasks.pointing.problems import Problem, make_problems
+from saccade.tasks.pointing.recipe import PointingRecipe
+from saccade.tasks.pointing.scores import score_orders
+from saccade.tasks.pointing.settings import PointerSettings
+from saccade.training import Reporter, Task, count_parameters
+
+_AT_ONCE = 250  # problems of validation
+
+
+class PointingBatch(NamedTuple):
+    """Problems as a net wants them."""
+
+    inputs: Tensor  # [B, n, C]
+    lengths: Tensor  # [B]
+    answers: list[list[int]]
+
+
+class PointingTask(Task[PointingBatch, Pointer]):
+    """Problems, a pointer network, and how many it solves without a mistake."""
+
+    unit = "problems"
+
+    def __init__(self, recipe: PointingRecipe, splits: PointingSplits, run: Path, reporter: Reporter) -> None:
+        self.recipe = recipe
+        self.splits = splits
+        torch.manual_seed(recipe.train.seed)
+        data, known = recipe.data, splits.train or splits.valid
+        sizes = [len(problem.inputs) for problem in known]
+        longest = data.most if data.make else max(len(problem.answer) for problem in known)
+        fewest, most = (min(sizes), max(sizes)) if data.make is None else (data.fewest, data.most)
+        self.model = Pointer.make(
+            PointerSettings(problem=data.make, fewest=fewest, most=most, longest_answer=longest, model=recipe.model)
+        )
+        reporter.say(
+            f"{'new problems' if splits.train is None else f'{len(splits.train):,} problems'} to train on,"
+            f" {len(splits.valid):,} for validation, of {fewest} to {most} inputs; {count_parameters(self.net):,}"
+            " parameters"
+        )
+
+    def batches(self, cursor: Cursor) -> Iterator[tuple[PointingBatch, Cursor]]:
+        stream = self._made(cursor) if self.splits.train is None else self._own(self.splits.train, cursor)
+        for problems, after in stream:
+            yield self._batch(problems), after
+
+    def _made(self, cursor: Cursor) -> Iterator[tuple[list[Problem], Cursor]]:
+        """New problems for every batch: a function of the seeds and of its number, so that none has to be kept."""
+        data, train = self.recipe.data, self.recipe.train
+        assert data.make is not None
+        while True:
+            seed = f"train {data.seed} {train.seed} {cursor.batch}"
+            made = make_problems(data.make, train.batch, seed=seed, fewest=data.fewest, most=data.most)
+            cursor = Cursor(cursor.epoch, cursor.batch + 1)
+            yield made, cursor
+
+    def _own(self, problems: list[Problem], cursor: Cursor) -> Iterator[tuple[list[Problem], Cursor]]:
+        train = self.recipe.train
+        for places, after in ShuffledPlaces(len(problems), batch=train.batch, seed=train.seed).stream(cursor):
+            yield [problems[place] for place in places], after
+
+    def loss(self, batch: PointingBatch) -> tuple[Tensor, int]:
+        return self.model.net.loss(*batch), len(batch.answers)
+
+    def validate(self) -> dict[str, float]:
+        """The loss of a problem, the percentage that is exactly right, and how much of the hulls is covered."""
+        valid, total = self.splits.valid, 0.0
+        for first in range(0, len(valid), _AT_ONCE):
+            total += self.model.net.loss(*self._batch(valid[first : first + _AT_ONCE])).item()
+        found = [one.order for one in self._answers()]
+        return {"loss": total / len(valid), **score_orders(valid, found, problem=self.recipe.data.make)}
+
+    def _answers(self) -> list[Pointed]:
+        return self.model.point([one.inputs for one in self.splits.valid], batch=_AT_ONCE)
+
+    def _batch(self, problems: Sequence[Problem]) -> PointingBatch:
+        inputs, lengths = self.model.as_input([problem.inputs for problem in problems])
+        return PointingBatch(inputs, lengths, [problem.answer for problem in problems])

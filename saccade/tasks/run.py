@@ -1,0 +1,174 @@
+"""From a recipe and a folder to a finished model, going on where a training was broken off."""
+
+import json
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from saccade.base.errors import InputError, Stopped
+from saccade.base.files import is_leftover, read_own, remove_leftovers, write_file
+from saccade.base.model_folder import MODEL, RUN, file_digest
+from saccade.base.settings import differences, located, path_settings, write_yaml
+from saccade.tasks.kind import kind_of
+from saccade.tasks.recipes import load_recipe
+from saccade.text import VOCABULARY, remove_vocabularies, vocabulary_files
+from saccade.training import CHECKPOINT, Recipe, Reporter, Stopping, describe, train
+from saccade.training.lock import LOCK, locked
+
+RECIPE = "recipe.yaml"
+# With other data, another vocabulary or another net, the checkpoint would be of no use.
+_FIXED = ("task", "data.", "vocabulary.", "eye.", "model.")
+_FORMAT = "saccade run"
+_MOST_BYTES = 1 << 20
+_MOST_FOLDERS = 10
+
+
+class Origin(NamedTuple):
+    """The file that a run's folder is known by: what it depends on besides its recipe, to go on bit for bit."""
+
+    data: str  # a fingerprint of what is learnt from
+    threads: int
+    torch: str
+    folders: list[list[str]]  # that it was started from: as they are seen from the run's folder, and from the root
+    vocabulary: dict[str, str]  # the checksum of each of its files
+
+    def places(self, run: Path) -> list[Path]:
+        """Where the recipe's paths may lead from: a run may have been moved with its data, or without."""
+        return [place for near, far in self.folders for place in (run / near, Path(far))]
+
+
+def start_training(recipe: Recipe[Any, Any], run: Path, reporter: Reporter, *, own: bool = False) -> dict[str, float]:
+    """Train as the recipe says, in the folder `run`. If a training was broken off there, it goes on.
+
+    own  the recipe is that of the run: its paths are meant as they were when it was begun
+    """
+    with Stopping() as stopping:
+        try:
+            return _train(recipe, run, reporter, stopping, own=own)
+        except Stopped as stopped:
+            raise Stopped(f"{stopped}; to go on: saccade train --run {shlex.quote(str(run))}", stopped.signal) from None
+        except KeyboardInterrupt:
+            if stopping.asked is None:
+                raise
+            raise Stopped("stopped before the first step; there was nothing to save", stopping.asked) from None
+
+
+def _train(
+    recipe: Recipe[Any, Any], run: Path, reporter: Reporter, stopping: Stopping, *, own: bool
+) -> dict[str, float]:
+    before = _origin_of(run)
+    if recipe.train.threads is not None:
+        torch.set_num_threads(recipe.train.threads)
+    known = [] if before is None else before.places(run)
+    here = Path.cwd()
+    # first: of a recipe whose data is not there, no folder should remain
+    found = located(recipe, [*known, here] if own else [Path(), *known])
+    data = kind_of(found.task, where="the recipe").read(found, reporter.say)
+    with locked(run):
+        resuming = (run / CHECKPOINT).exists()
+        folder = [os.path.relpath(here, run), str(here)]
+        folders = [folder, *(one for one in (before.folders if before else []) if one != folder)][:_MOST_FOLDERS]
+        origin = Origin(data.fingerprint, torch.get_num_threads(), torch.__version__, folders, {})
+        if resuming and before is not None:
+            _compare_recipes(recipe, run, reporter)
+            _compare_origins(before, origin, recipe, run, reporter)
+            _expect_vocabulary(before, run)
+            origin = origin._replace(vocabulary=before.vocabulary)
+        else:
+            remove_vocabularies(run / VOCABULARY)  # of an attempt that did not get far
+        _write_origin(origin, run)
+        write_file(run / RECIPE, write_yaml(recipe).encode())
+        remove_leftovers(run / VOCABULARY)
+        with reporter:
+            task = data.task(run, reporter)
+            _write_origin(origin._replace(vocabulary=_vocabulary_of(run)), run)
+            figures = train(task, recipe.train, run, reporter, stopping)
+            reporter.say(f"{run / MODEL}: {describe(figures)}")
+    return figures
+
+
+def _write_origin(origin: Origin, run: Path) -> None:
+    write_file(run / RUN, json.dumps({"format": _FORMAT, "version": 1, **origin._asdict()}).encode())
+
+
+def _vocabulary_of(run: Path) -> dict[str, str]:
+    """The checksums of the files of a run's vocabulary, if it has one."""
+    return {path.name: file_digest(path) for path in vocabulary_files(run / VOCABULARY)}
+
+
+def _expect_vocabulary(before: Origin, run: Path) -> None:
+    """Raise unless the vocabulary is as it was learnt: with another, a model would learn on to write other words."""
+    now = _vocabulary_of(run)
+    for name, digest in before.vocabulary.items():
+        if now.get(name) != digest:
+            raise InputError(
+                f"{run / VOCABULARY / name}: damaged, or changed since it was learnt; begin again, in another folder"
+            )
+
+
+def recipe_of_run(run: Path, assignments: Sequence[str] = ()) -> Recipe[Any, Any]:
+    """The recipe that a training was begun with, with each `key=value` of `assignments` put in."""
+    path = run / RECIPE
+    if _origin_of(run) is None or not path.is_file():
+        raise InputError(f"{run}: no training was begun there; name a recipe, such as: saccade train dates --run {run}")
+    return load_recipe(str(path), assignments)
+
+
+def _origin_of(run: Path) -> Origin | None:
+    """What the run's folder says of itself; None if it is empty or not there. One of somebody else's is refused."""
+    path = run / RUN
+    if not run.exists():
+        return None
+    if not run.is_dir():
+        raise InputError(f"{run} is a file; name a folder for the training, one that is new or empty")
+    if not path.exists():
+        others = sorted(one.name for one in run.iterdir() if one.name != LOCK and not is_leftover(one.name))
+        if others:
+            raise InputError(
+                f"{run} has other things in it, such as {others[0]}, and no training of saccade's ({RUN});"
+                " choose a new folder, or an empty one"
+            )
+        return None
+    try:
+        record = json.loads(read_own(path, most=_MOST_BYTES))
+        folders = [[str(near), str(far)] for near, far in record["folders"]]
+        known = record["format"] == _FORMAT and record["version"] == 1
+        words = {str(name): str(digest) for name, digest in record["vocabulary"].items()}
+        origin = Origin(str(record["data"]), int(record["threads"]), str(record["torch"]), folders, words)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        known, origin = False, None
+    if not known:
+        raise InputError(f"{path}: damaged, or not of this saccade; choose a new folder, or an empty one")
+    return origin
+
+
+def _compare_recipes(recipe: Recipe[Any, Any], run: Path, reporter: Reporter) -> None:
+    """Name every setting that differs from those that the folder was begun with; refuse what cannot be changed.
+
+    Where data lies may change: whether it is the same is seen from what it is.
+    """
+    before = recipe_of_run(run)
+    paths = path_settings(before).keys() | path_settings(recipe).keys()
+    changed = differences(before, recipe)
+    fixed = [one for one in changed if one.startswith(_FIXED) and one.partition(":")[0] not in paths]
+    if fixed:
+        raise InputError(f"{run} was begun with other settings: {'; '.join(fixed)}; begin in another folder")
+    for change in changed:
+        reporter.say(f"changed since this training began: {change}")
+
+
+def _compare_origins(before: Origin, origin: Origin, recipe: Recipe[Any, Any], run: Path, reporter: Reporter) -> None:
+    if before.data != origin.data:
+        named = [f"{name}={path}" for name, path in path_settings(recipe).items() if name.startswith("data.")]
+        remedy = f"name the files that it was begun with, in place of {' '.join(named)}, or " if named else ""
+        raise InputError(f"{run} was begun with other data than there is now; {remedy}begin in another folder")
+    for name in ("threads", "torch"):
+        old, new = getattr(before, name), getattr(origin, name)
+        if old != new:
+            reporter.say(f"changed since this training began: {name}: {old} -> {new}; last digits may differ")

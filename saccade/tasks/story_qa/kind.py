@@ -1,0 +1,21 @@
+"""Story qa, as the table of tasks has it."""
+
+from saccade.tasks.kind import TaskKind
+from saccade.tasks.story_qa.data import load_story_splits
+from saccade.tasks.story_qa.evaluate import EVALUATION
+from saccade.tasks.story_qa.look import LOOK
+from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.story_qa.recipe import StoryRecipe
+from saccade.tasks.story_qa.training import StoryTask
+
+KIND = TaskKind(
+    name="story_qa",
+    does="answers questions",
+    use='saccade ask {model} "STORY" "QUESTION"',
+    recipe=StoryRecipe,
+    load_data=lambda recipe, tell: load_story_splits(recipe.data),
+    task=StoryTask,
+    model=Answerer,
+    evaluate=EVALUATION,
+    look=LOOK,
+)

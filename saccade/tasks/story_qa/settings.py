@@ -1,0 +1,29 @@
+"""What a memory network is made of, as a recipe or a model's folder says it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from saccade.base.settings import Settings
+from saccade.nets.settings import Share, Size
+
+
+class MemorySettings(Settings):
+    """An end-to-end memory network (Sukhbaatar 2015)."""
+
+    kind: Literal["memory"] = "memory"
+    dim: Size = 50
+    hops: Annotated[int, Field(ge=1, le=20)] = 3
+    tying: Literal["adjacent", "layer-wise"] = "adjacent"
+    encoding: Literal["position", "bag"] = "position"
+    memory: Annotated[int, Field(ge=1, le=10_000)] = 50  # the most recent so many sentences of a story
+    empty: Annotated[int, Field(ge=0, le=10_000)] = 1  # memories with nothing in them, for hops that find nothing
+    noise: Share = 0.1  # in training, so many empty memories for each sentence, at most
+    dropout: Share = 0.0  # of the sentences' vectors
+
+
+class AnswererSettings(Settings):
+    """A model's config.yaml."""
+
+    task: Literal["story_qa"] = "story_qa"
+    model: MemorySettings

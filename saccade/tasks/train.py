@@ -1,0 +1,55 @@
+"""Training from Python: one call from a recipe to a model."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from saccade.base.errors import InputError
+from saccade.base.model_folder import MODEL
+from saccade.tasks.kind import kind_of
+from saccade.tasks.model import Model
+from saccade.tasks.recipes import load_recipe
+from saccade.tasks.run import recipe_of_run, start_training
+from saccade.training import Recipe, Reporter, make_reporter
+
+
+def train(
+    recipe: str | Path | Recipe[Any, Any] | None = None,
+    *,
+    run: str | Path,
+    settings: Mapping[str, Any] | Sequence[str] = (),
+    reporter: Reporter | None = None,
+) -> Model[Any, Any]:
+    """Train a model as a recipe says, in the folder `run`, and give it back. One that was broken off there goes on.
+
+    recipe    the name of one of the package (`saccade recipe list`), a file, or a `Recipe`; None: that of the run
+    settings  in place of the recipe's: {"train.steps": 2000, "model.score": "general"}, or ["train.steps=2000"]
+    reporter  is told how it goes; without one, there is a bar on the terminal, or lines where there is none
+    """
+    folder = Path(run)
+    assignments = _assignments(settings)
+    if isinstance(recipe, Recipe):
+        if assignments:
+            raise InputError("settings: found some beside a Recipe, wanted them in it, or the recipe's name")
+        made = recipe
+    else:
+        made = recipe_of_run(folder, assignments) if recipe is None else load_recipe(str(recipe), assignments)
+    own = recipe is None and not any(one.startswith("data.") for one in assignments)
+    start_training(made, folder, reporter or make_reporter(), own=own)
+    return kind_of(made.task, where="the recipe").model.load(folder / MODEL)
+
+
+def _assignments(settings: Mapping[str, Any] | Sequence[str]) -> list[str]:
+    if isinstance(settings, str):
+        raise InputError('settings: found one text, wanted a list of them, or a dict such as {"train.steps": 2000}')
+    if not isinstance(settings, Mapping):
+        return list(settings)
+    return [f"{name}={_yaml(value)}" for name, value in settings.items()]
+
+
+def _yaml(value: Any) -> str:
+    """A value on one line, as it would be typed behind `key=`."""
+    text = yaml.safe_dump(str(value) if isinstance(value, Path) else value, default_flow_style=True, width=1 << 20)
+    return text.removesuffix("\n").removesuffix("\n...")

@@ -1,0 +1,90 @@
+"""Where a recipe's pairs come from: the user's files, or a corpus that the package makes."""
+
+import hashlib
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from saccade.base.errors import InputError
+from saccade.tasks.translation.dates import Dates
+from saccade.tasks.translation.made import split_corpus
+from saccade.tasks.translation.numbers import Numbers
+from saccade.tasks.translation.public import SETS
+from saccade.tasks.translation.recipe import DataSettings, Files
+from saccade.text import Pair, expect_full, read_aligned, read_table
+from saccade.text.pairs import LeftOut
+
+
+class Splits(NamedTuple):
+    """Pairs to learn from and pairs to validate with."""
+
+    train: list[Pair]
+    valid: list[Pair]
+
+    def fingerprint(self) -> str:
+        """A short text that other pairs do not have."""
+        digest = hashlib.sha256()
+        for pairs in self:
+            digest.update(f"{len(pairs)}\n".encode())
+            for pair in pairs:
+                digest.update(f"{pair.source}\t{pair.target}\n".encode(errors="surrogatepass"))
+        return digest.hexdigest()[:16]
+
+
+def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda text: None) -> Splits:
+    """Read or make the pairs; `tell` is told what is left out of them."""
+    if settings.train is None:
+        return _made(settings)
+    pairs = _read(settings.train, settings, tell)
+    if settings.valid is not None:
+        return Splits(pairs, _read(settings.valid, settings, tell))
+    if len(pairs) < 2:
+        raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
+    chance = random.Random(f"hold out {settings.seed}")
+    held_out = set(chance.sample(range(len(pairs)), min(settings.hold_out, max(len(pairs) // 10, 1))))
+    train = [pair for place, pair in enumerate(pairs) if place not in held_out]
+    return Splits(train, [pairs[place] for place in sorted(held_out)])
+
+
+def _made(settings: DataSettings) -> Splits:
+    if settings.make == "dates":
+        corpus = Dates(settings.seed)
+    else:
+        languages = {"source": settings.from_language, "target": settings.to_language}
+        corpus = Numbers(settings.seed, **languages, highest=settings.highest)
+    splits = split_corpus(corpus, {"train": settings.pairs, "valid": settings.hold_out})
+    return Splits(splits["train"], splits["valid"])
+
+
+def locate(pair: Pair, settings: DataSettings) -> str:
+    """Where a pair stands, for messages."""
+    for files in (settings.train, settings.valid):
+        pairs = [] if files is None else _read(files, settings, lambda text: None)
+        if files is not None and pair in pairs:
+            return f"{files.name}, pair {pairs.index(pair) + 1}"
+    return "data"
+
+
+def _read(files: Files, settings: DataSettings, tell: Callable[[str], None]) -> list[Pair]:
+    for path in (files.table, files.source, files.target):
+        if path is not None and not Path(path).exists():
+            public = [name for name in SETS if Path("data", name) in Path(path).parents]
+            get = f" (saccade data get {public[0]} brings it)" if public else ""
+            raise InputError(
+                f"{path}: no such file{get}; say where yours are: data.train.source=FILE data.train.target=FILE,"
+                " or data.train=FILE for a table, and data.valid in the same way"
+            )
+    left_out = LeftOut() if settings.bad_pairs == "skip" else None
+    if files.table is not None:
+        columns = {"source": settings.source_column, "target": settings.target_column}
+        pairs = read_table(Path(files.table), **columns, left_out=left_out)
+    else:
+        assert files.source is not None
+        assert files.target is not None
+        pairs = read_aligned(Path(files.source), Path(files.target), left_out=left_out)
+    if left_out is None:
+        return expect_full(pairs, where=files.name)
+    if left_out.first is not None:
+        tell(f"{files.name}: {left_out.describe(kept=len(pairs))}")
+    return pairs

@@ -1,0 +1,83 @@
+"""Forced decoding: a target that is given, followed word by word, with all that was looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from saccade.nets import projected_cross_entropy
+from saccade.tasks.translation.net import TranslationNet
+from saccade.text import PAD, SPECIAL, START, Example, Tokens, make_batch, merge_to_words
+
+Weights = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How likely a target is, and what the model looked at for it; for words, by every layer and head.
+
+    A model without such an attention has None there: an RNN looks at its source alone.
+    """
+
+    log_prob: float
+    source_words: list[str]  # `</s>` last
+    target_words: list[str]  # `</s>` last
+    written_words: list[str]  # what the decoder could look back at: `<s>`, then the target without its end
+    cross: Weights | None  # [layers, heads, target words, source words]
+    encoder: Weights | None  # [layers, heads, source words, source words]
+    decoder: Weights | None  # [layers, heads, target words, written words]
+    cross_read: Weights | None  # as cross, but a step later, when each word has been read; without a row for `</s>`
+
+
+def read_along(net: TranslationNet, sources: Sequence[Tokens], targets: Sequence[Tokens]) -> list[Reading]:
+    """Follow each target through the net, all places at once. A row is the word that is being written."""
+    batch = make_batch([Example(source.ids, target.ids) for source, target in zip(sources, targets, strict=True)])
+    encoded = net.encode(batch.source, batch.source_lengths, need_weights=True)
+    forced = net.decoder(encoded, batch.previous, need_weights=True)
+    output = net.decoder.output
+    losses = projected_cross_entropy(
+        forced.features.flatten(0, 1), output.weight, output.bias, batch.target.flatten(), smoothing=0.0, ignore=PAD
+    )
+    log_probs = -losses.each.view_as(batch.target).sum(1)
+    readings: list[Reading] = []
+    for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        # the decoder reads what it wrote one place later, after the start
+        written = Tokens(
+            [START, *target.ids[:-1]],
+            [SPECIAL[START], *target.words[:-1]],
+            [0, *(word + 1 for word in target.word_of[:-1])],
+        )
+        readings.append(
+            Reading(
+                float(log_probs[row]),
+                source.words,
+                target.words,
+                written.words,
+                _of_words(forced.weights, row, target, source),
+                _of_words(encoded.weights, row, source, source),
+                _of_words(forced.own_weights, row, target, written),
+                _a_step_later(forced.weights, row, target, source),
+            )
+        )
+    return readings
+
+
+def _of_words(weights: Tensor | None, row: int, lookers: Tokens, seen: Tokens) -> Weights | None:
+    """`[B, L, H, T, S]` -> `[L, H, words, words]` of one sentence, without padding."""
+    if weights is None:
+        return None
+    real = weights[row, :, :, : len(lookers.ids), : len(seen.ids)].to(torch.float32).numpy()
+    return merge_to_words(real, lookers.word_of, seen.word_of, words=len(seen.words))
+
+
+def _a_step_later(weights: Tensor | None, row: int, target: Tokens, source: Tokens) -> Weights | None:
+    """What was looked at by the step that each token went into, in place of the one that it came out of."""
+    if weights is None:
+        return None
+    without_end = Tokens(target.ids[:-1], target.words[:-1], target.word_of[:-1])
+    if not without_end.ids:
+        return np.zeros((*weights.shape[1:3], 0, len(source.words)), dtype=np.float32)
+    return _of_words(weights[:, :, :, 1:], row, without_end, source)

@@ -1,0 +1,47 @@
+"""`saccade look` of a translator: what it looked at for each word that it wrote."""
+
+import argparse
+
+from saccade.base.errors import InputError
+from saccade.look import Panel
+from saccade.shell.drawing import Maps, add_map_options, maps_as_chosen
+from saccade.shell.inputs import model_name, one_text
+from saccade.shell.options import TakesOptions
+from saccade.shell.parser import count, expect_text
+from saccade.tasks.kind import Look
+from saccade.tasks.translation.forced import Reading
+from saccade.tasks.translation.model import Translator
+from saccade.tasks.translation.result import Translation
+
+_BEAM = 5
+
+
+def add_options(parser: TakesOptions) -> None:
+    parser.add_argument("--target", metavar="TEXT", help="look at this translation instead of the model's own")
+    parser.add_argument("--beam", type=count, metavar="N", help="hypotheses kept; 1 is greedy search (5)")
+    add_map_options(parser)
+
+
+def look_at_translation(chosen: argparse.Namespace, translator: Translator) -> Maps:
+    """Translate a sentence, or follow the given target."""
+    sentence = one_text(chosen.inputs, "SENTENCE", "words to translate")
+    if chosen.target is not None:
+        expect_text(chosen.target, "--target")
+        if not chosen.target.split():
+            raise InputError("--target: found nothing but space, wanted a translation")
+    beam = chosen.beam or _BEAM
+    found, text = _follow(translator, sentence, chosen.target, beam)
+    tree = [] if chosen.target is not None or chosen.html is None else translator.search_tree(sentence, beam=beam)
+    panel = Panel(f"{model_name(chosen.model)}: {text}", translator.maps(found, name=sentence), tree)
+    return maps_as_chosen(panel, chosen, name=sentence)
+
+
+def _follow(translator: Translator, sentence: str, target: str | None, beam: int) -> tuple[Translation | Reading, str]:
+    if target is not None:
+        reading = translator.force([sentence], [target])[0]
+        return reading, f"{target} (log probability {reading.log_prob:.3f})"
+    translation = translator.translate([sentence], beam=beam, attention=True, overlong="error")[0]
+    return translation, f"{translation.text} (score {translation.score:.3f})"
+
+
+LOOK = Look("a sentence", look_at_translation, add_options)

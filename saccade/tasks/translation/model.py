@@ -1,0 +1,293 @@
+"""A trained translator: text in, text out, with what it looked at."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, get_args
+
+import torch
+
+from saccade.base.errors import InputError, expect
+from saccade.decode import UNTRACED, Hypothesis, Search, Trace, TreeNode, find, read_search
+from saccade.look import AttentionMap
+from saccade.nets import evaluating
+from saccade.runtime.heap import keep_heap
+from saccade.runtime.precision import products_in
+from saccade.tasks.model import Model
+from saccade.tasks.translation.forced import Reading, read_along
+from saccade.tasks.translation.maps import maps_of
+from saccade.tasks.translation.net import TranslationNet, make_net
+from saccade.tasks.translation.result import Translation, join_parts
+from saccade.tasks.translation.settings import TranslatorSettings
+from saccade.text import (
+    END,
+    UNKNOWN,
+    Tokens,
+    Vocabularies,
+    load_vocabularies,
+    pad,
+    save_vocabularies,
+    split_tokens,
+    truncate_tokens,
+)
+
+Overlong = Literal["split", "truncate", "error"]
+OVERLONG: tuple[Overlong, ...] = get_args(Overlong)
+_MOST_PARTS = 32  # of a sentence; what is longer is no sentence, and would keep everybody waiting
+_MOST_CHARACTERS = 1 << 20
+
+
+class _Input(NamedTuple):
+    """What the model translates at a time."""
+
+    source: Tokens
+    prefix: list[int]  # what the translation has to begin with
+    name: str  # what draws belong to
+
+
+class EncodedSentence(NamedTuple):
+    """A sentence as tokens, in parts if it is longer than the model reads at a time."""
+
+    parts: list[_Input]
+    note: str  # what was done about its length
+
+
+class Translator(Model[TranslatorSettings, TranslationNet]):
+    """A net with its vocabularies. `saccade.load(folder)` gives one."""
+
+    config = TranslatorSettings
+
+    def __init__(self, net: TranslationNet, vocabularies: Vocabularies, settings: TranslatorSettings) -> None:
+        self.net = net
+        self.vocabularies = vocabularies
+        self.settings = settings
+
+    @classmethod
+    def make(cls, settings: TranslatorSettings, vocabularies: Vocabularies) -> Self:
+        """A translator that has learnt nothing yet; its weights come from torch's random numbers."""
+        sizes = {"source_size": len(vocabularies.source), "target_size": len(vocabularies.target)}
+        return cls(make_net(settings.model, **sizes, joint=vocabularies.joint), vocabularies, settings)
+
+    @classmethod
+    def maker(cls, settings: TranslatorSettings, folder: Path) -> Callable[[], Self]:
+        keep_heap()
+        vocabularies = load_vocabularies(settings.vocabulary, folder)
+        return lambda: cls.make(settings, vocabularies)
+
+    def save_files(self, folder: Path) -> list[Path]:
+        return save_vocabularies(self.vocabularies, self.settings.vocabulary, folder)
+
+    def maps(self, result: Translation | Reading, *, name: str = "") -> list[AttentionMap]:
+        """All maps of a translation that was made with `attention=True`, or of one that was given to `force`."""
+        return maps_of(result, name=name)
+
+    def translate(
+        self,
+        sentences: Sequence[str],
+        *,
+        attention: bool = False,
+        prefixes: Sequence[str] | None = None,
+        overlong: Overlong = "split",
+        batch: int = 64,
+        progress: Callable[[int], None] | None = None,
+        **search: Any,
+    ) -> list[Translation]:
+        """Translate plain sentences, in their order, each as if it were alone.
+
+        attention  say what was looked at, word by word
+        prefixes   for each sentence, the text that its translation has to begin with
+        overlong   of a sentence that is longer than the model reads: "split" it at ends of sentences, clauses or words,
+                   and translate part by part; "truncate" it; or "error": refuse it. `note` says what was done
+        batch      how many sentences go through the model at a time; no output depends on it
+        progress   called with the number of sentences done since the last call
+        search     the fields of `Search`, such as beam=5, nbest=3, length_penalty=1.0, sampling=True
+        """
+        how = read_search(search)
+        expect("batch", batch, batch >= 1, "at least 1")
+        if isinstance(sentences, str) or not isinstance(sentences, Sequence):
+            raise InputError("sentences: found one text, wanted a list of them; write [text]")
+        if isinstance(prefixes, str):
+            raise InputError("prefixes: found one text, wanted a list of them, one for each sentence; write [text]")
+        if not all(isinstance(text, str) for text in (*sentences, *(prefixes or ()))):
+            raise InputError("sentences: found something that is not text among them, wanted a list of texts")
+        if prefixes is not None and len(prefixes) != len(sentences):
+            raise InputError(f"prefixes: found {len(prefixes)}, wanted {len(sentences)}, one for each sentence")
+        expect("overlong", overlong, overlong in OVERLONG, f"one of {', '.join(OVERLONG)}")
+        encoded = [
+            self.encode(text, f"sentence {number}", overlong=overlong, prefix=prefix)
+            for number, (text, prefix) in enumerate(zip(sentences, prefixes or [""] * len(sentences), strict=True), 1)
+        ]
+        return self.translate_encoded(encoded, how, attention=attention, batch=batch, progress=progress)
+
+    def encode(self, text: str, where: str, *, overlong: Overlong = "split", prefix: str = "") -> EncodedSentence:
+        """A sentence as tokens, and what its translation has to begin with; what cannot be read is refused."""
+        parts, note = self.parts(text, where, overlong)
+        start = self.read_prefix(prefix, f"{where}, prefix") if prefix else []
+        inputs = [
+            # what a draw belongs to is the sentence, and of a sentence in parts the part
+            _Input(part, [] if number else start, text if len(parts) == 1 else " ".join(part.words))
+            for number, part in enumerate(parts)
+        ]
+        return EncodedSentence(inputs, note)
+
+    def translate_encoded(
+        self,
+        sentences: Sequence[EncodedSentence],
+        how: Search,
+        *,
+        attention: bool = False,
+        batch: int = 64,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Translation]:
+        """The same for sentences that `encode` gave."""
+        inputs = [part for one in sentences for part in one.parts]
+        found = iter(self._translate(inputs, how, attention=attention, batch=batch, progress=progress))
+        return [replace(join_parts([next(found) for _ in one.parts]), note=one.note) for one in sentences]
+
+    def _translate(
+        self,
+        inputs: Sequence["_Input"],
+        how: Search,
+        *,
+        attention: bool,
+        batch: int,
+        progress: Callable[[int], None] | None,
+    ) -> list[Translation]:
+        """Translate what the model can read at a time, each as if it were alone."""
+        results = [Translation("", 0.0, one.source.words, [one.source.words[-1]]) for one in inputs]
+        # sentences of similar length go together; an empty one stays empty
+        order = sorted((len(one.source.ids), place) for place, one in enumerate(inputs) if len(one.source.ids) > 1)
+        with products_in(how.precision):  # rounded once for all batches
+            for first in range(0, len(order), batch):
+                places = [place for _, place in order[first : first + batch]]
+                sources, starts, names = (list(column) for column in zip(*(inputs[n] for n in places), strict=True))
+                with evaluating(self.net):
+                    found = self._search(sources, starts, names, how)
+                translations = self._describe(sources, found, attention=attention)
+                for place, translation in zip(places, translations, strict=True):
+                    results[place] = translation
+                if progress is not None:
+                    progress(len(places))
+        return results
+
+    def search_tree(self, sentence: str, **search: Any) -> list[TreeNode]:
+        """What a beam search for this sentence tries: all that it keeps from step to step, and all that ends."""
+        how = read_search(search)
+        if how.sampling:
+            raise InputError("sampling: draws have no tree of hypotheses; leave it out, and name a beam")
+        source = self.read(sentence, "the sentence")
+        if len(source.ids) == 1:
+            return []
+        trace = Trace()
+        with evaluating(self.net), products_in(how.precision):
+            self._search([source], [[]], [sentence], how, trace)
+        write = self.vocabularies.target.piece
+        return [
+            TreeNode(branch.parent, write(branch.token), branch.log_prob, branch.score) for branch in trace.branches[0]
+        ]
+
+    def read(self, text: str, where: str) -> Tokens:
+        """The tokens of a source sentence; too many of them are refused."""
+        return self.parts(text, where, "error")[0][0]
+
+    def parts(self, text: str, where: str, overlong: Overlong) -> tuple[list[Tokens], str]:
+        """The tokens of a source sentence, in parts that the model can read, and what was done to get them."""
+        if len(text) > _MOST_CHARACTERS:
+            raise InputError(f"{where}: {len(text):,} characters, wanted at most {_MOST_CHARACTERS:,}; split the text")
+        try:
+            tokens, longest = self.vocabularies.source.encode(text), self.net.longest
+        except UnicodeEncodeError:
+            raise InputError(
+                f"{where}: not text, it has halves of characters (surrogates); mend the encoding"
+            ) from None
+        if len(tokens.ids) <= longest:
+            return [tokens], ""
+        size = f"{len(tokens.words) - 1} words, {len(tokens.ids)} tokens; this model reads at most {longest} tokens"
+        if overlong == "truncate":
+            return [truncate_tokens(tokens, longest)], f"{size}: the rest is left out"
+        if overlong == "error" or len(tokens.ids) > _MOST_PARTS * longest:
+            raise InputError(f"{where}: {size} at a time: split the sentence")
+        parts = split_tokens(tokens, longest)
+        return parts, f"{size} at a time: translated in {len(parts)} parts"
+
+    def force(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        batch: int = 64,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Reading]:
+        """Follow given translations word by word: how likely each is, and all that was looked at on the way."""
+        if len(sources) != len(targets):
+            raise InputError(f"targets: found {len(targets)}, wanted {len(sources)}, one for each source")
+        expect("batch", batch, batch >= 1, "at least 1")
+        read = [self.read(text, f"sentence {number}") for number, text in enumerate(sources, start=1)]
+        written = [self.read_target(text, f"sentence {number}") for number, text in enumerate(targets, start=1)]
+        order = sorted(range(len(read)), key=lambda place: (len(read[place].ids), len(written[place].ids)))
+        readings: dict[int, Reading] = {}
+        for first in range(0, len(order), batch):
+            places = order[first : first + batch]
+            with evaluating(self.net):
+                found = read_along(self.net, [read[place] for place in places], [written[place] for place in places])
+            readings |= dict(zip(places, found, strict=True))
+            if progress is not None:
+                progress(len(places))
+        return [readings[place] for place in range(len(read))]
+
+    def read_target(self, text: str, where: str) -> Tokens:
+        """The tokens of a given translation; too many of them are refused."""
+        tokens = self.vocabularies.target.encode(text)
+        if len(tokens.ids) > self.net.longest:
+            raise InputError(
+                f"{where}: a target of {len(tokens.ids)} tokens; this model writes at most {self.net.longest}"
+            )
+        return tokens
+
+    def read_prefix(self, text: str, where: str) -> list[int]:
+        """The tokens of what a translation has to begin with; what the vocabulary does not know is refused."""
+        ids = [number for number in self.vocabularies.target.encode(text).ids if number != END]
+        if UNKNOWN in ids:
+            raise InputError(f"{where}: {text!r} has signs that this model cannot write; leave them out")
+        return ids
+
+    def _search(
+        self,
+        sources: list[Tokens],
+        prefixes: list[list[int]],
+        texts: list[str],
+        how: Search,
+        trace: Trace = UNTRACED,
+    ) -> list[list[Hypothesis]]:
+        limits = [min(3 * len(source.ids) + 20, self.net.longest) for source in sources]
+        encoded = self.net.encode(
+            pad([source.ids for source in sources]), torch.tensor([len(source.ids) for source in sources])
+        )
+        return find(self.net.decoder, encoded, how, limits=limits, prefixes=prefixes, names=texts, trace=trace)
+
+    def _describe(self, sources: list[Tokens], found: list[list[Hypothesis]], *, attention: bool) -> list[Translation]:
+        """Hypotheses as text, the best of each sentence first with the others as its alternatives."""
+        flat = [(source, hypothesis) for source, group in zip(sources, found, strict=True) for hypothesis in group]
+        written = [self.vocabularies.target.decode(hypothesis.ids) for _, hypothesis in flat]
+        readings: Sequence[Reading | None] = [None] * len(flat)
+        if attention:
+            # once more through the decoder, all places at once, so that a search need not carry weights along
+            with evaluating(self.net):
+                readings = read_along(self.net, [source for source, _ in flat], [target for _, target in written])
+        described = [
+            Translation(
+                text,
+                hypothesis.score,
+                source.words,
+                target.words,
+                None if reading is None else reading.cross,
+                reading=reading,
+            )
+            for (source, hypothesis), (text, target), reading in zip(flat, written, readings, strict=True)
+        ]
+        results: list[Translation] = []
+        for group in found:
+            best, *others = described[: len(group)]
+            del described[: len(group)]
+            results.append(replace(best, alternatives=others))
+        return results

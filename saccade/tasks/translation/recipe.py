@@ -1,0 +1,93 @@
+"""What a translator's recipe says."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from saccade.base.settings import DataPath, Settings
+from saccade.nets.settings import TransformerSettings
+from saccade.tasks.translation.settings import RnnSettings, expect_joint_if_tied
+from saccade.text import VocabularySettings
+from saccade.training import Recipe, TokenTrainSettings
+
+
+class Files(Settings):
+    """Two line-aligned files, or one table (TSV or JSON lines)."""
+
+    source: DataPath | None = None
+    target: DataPath | None = None
+    table: DataPath | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "Files":
+        if (self.table is None) == (self.source is None and self.target is None):
+            raise ValueError("wanted either a table, or a source and a target")
+        if self.table is None and (self.source is None or self.target is None):
+            raise ValueError(f"{'target' if self.target is None else 'source'} is missing; two files belong together")
+        return self
+
+    @property
+    def name(self) -> str:
+        return self.table or f"{self.source} and {self.target}"
+
+
+def _from_text(value: Any) -> Any:
+    return {"table": value} if isinstance(value, str) else value
+
+
+FilesOrTable = Annotated[Files, BeforeValidator(_from_text)]
+
+
+class DataSettings(Settings):
+    """What is learnt from."""
+
+    train: FilesOrTable | None = None  # pairs.tsv, or {source: train.en, target: train.de}
+    valid: FilesOrTable | None = None  # the same; without it, hold_out pairs of train are kept aside
+    source_column: str = "source"  # of a TSV or JSON lines file
+    target_column: str = "target"
+    bad_pairs: Literal["stop", "skip"] = "stop"  # what to do about unreadable, empty and overlong ones
+    make: Literal["dates", "numbers"] | None = None  # in place of train: a corpus with exact answers
+    pairs: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000  # of a made corpus
+    seed: int = 0  # of a made corpus, and of what is held out
+    from_language: str = "en"  # of made numbers
+    to_language: str = "fr"
+    highest: int = 999_999
+    hold_out: Annotated[int, Field(ge=1)] = 1000  # pairs for validation, where valid is not given
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> "DataSettings":
+        if (self.train is None) == (self.make is None):
+            raise ValueError(
+                "wanted either train, such as data.train=pairs.tsv"
+                " or data.train.source=train.en data.train.target=train.de, or make, such as data.make=dates"
+            )
+        return self
+
+
+FIGURES = ("bleu", "chrf", "exact", "loss")  # what validation gives
+
+
+class ValidationSettings(Settings):
+    """How a model is looked at while it is trained."""
+
+    sentences: Annotated[int, Field(ge=1)] = 500  # how many are translated, at most; the loss takes all
+    beam: Annotated[int, Field(ge=1, le=100)] = 1
+
+
+class TranslationRecipe(Recipe[Literal["translation"], TokenTrainSettings]):
+    """Everything that `saccade train` wants to know."""
+
+    data: DataSettings
+    vocabulary: VocabularySettings = VocabularySettings()
+    model: Annotated[RnnSettings | TransformerSettings, Field(discriminator="kind")]
+    train: TokenTrainSettings = TokenTrainSettings()
+    validation: ValidationSettings = ValidationSettings()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "TranslationRecipe":
+        expect_joint_if_tied(self.model, self.vocabulary)
+        return self
+
+    def figures(self) -> Sequence[str]:
+        return FIGURES

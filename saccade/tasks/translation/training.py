@@ -1,0 +1,134 @@
+"""Translation as a task of the training loop."""
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from saccade.base.errors import InputError
+from saccade.base.files import make_folder
+from saccade.base.order import Cursor
+from saccade.metrics import score_translations
+from saccade.tasks.translation.data import Splits, locate
+from saccade.tasks.translation.model import Translator
+from saccade.tasks.translation.net import translation_loss
+from saccade.tasks.translation.recipe import TranslationRecipe
+from saccade.tasks.translation.settings import TranslatorSettings
+from saccade.text import (
+    VOCABULARY,
+    Batch,
+    Batches,
+    Example,
+    Pair,
+    Vocabularies,
+    have_vocabularies,
+    learn_vocabularies,
+    load_vocabularies,
+    save_vocabularies,
+)
+from saccade.training import Reporter, Task, count_parameters
+
+
+class TranslationTask(Task[Batch, Translator]):
+    """Sentence pairs, a translator, and its scores on the validation pairs."""
+
+    unit = "tokens"
+
+    def __init__(self, recipe: TranslationRecipe, splits: Splits, run: Path, reporter: Reporter) -> None:
+        """Learn the vocabularies, unless the folder `run` has them, and make the net."""
+        self.recipe = recipe
+        vocabularies = _vocabularies(recipe, splits.train, run / VOCABULARY, reporter)
+        torch.manual_seed(recipe.train.seed)
+        settings = TranslatorSettings(model=recipe.model, vocabulary=recipe.vocabulary)
+        self.model = Translator.make(settings, vocabularies)
+        pairs, self.examples = self._encode(splits.train, "train", reporter)
+        self.valid, valid_examples = self._encode(splits.valid, "valid", reporter)
+        cut_anew = self._cut_anew(pairs) if recipe.vocabulary.dropout else self.examples
+        self._batches = Batches(cut_anew, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
+        self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
+        reporter.say(
+            f"{len(self.examples):,} pairs to train on, {len(valid_examples):,} for validation;"
+            f" vocabularies of {len(vocabularies.source):,} and {len(vocabularies.target):,};"
+            f" {count_parameters(self.net):,} parameters"
+        )
+
+    def batches(self, cursor: Cursor) -> Iterator[tuple[Batch, Cursor]]:
+        return self._batches.stream(cursor)
+
+    def loss(self, batch: Batch) -> tuple[Tensor, int]:
+        loss = translation_loss(self.model.net, batch, smoothing=self.recipe.train.label_smoothing)
+        return loss, batch.tokens
+
+    def validate(self) -> dict[str, float]:
+        """The loss of a token without smoothing, BLEU, chrF, and the percentage that is exactly right."""
+        total, tokens = 0.0, 0
+        for batch in self._valid_batches.one_epoch():
+            total += translation_loss(self.model.net, batch).item()
+            tokens += batch.tokens
+        pairs = self.valid[: self.recipe.validation.sentences]
+        outputs = self.model.translate([pair.source for pair in pairs], beam=self.recipe.validation.beam)
+        tidy = self.model.vocabularies.target.tidy  # in lower case, if the model writes nothing else
+        scores = score_translations([output.text for output in outputs], [tidy(pair.target) for pair in pairs])
+        return {"loss": total / tokens, **{name: scores[name].value for name in ("bleu", "chrf", "exact")}}
+
+    def pictures(self) -> dict[str, NDArray[np.float32]]:
+        sources = [pair.source for pair in self.valid[:3]]
+        translations = self.model.translate(sources, beam=1, attention=True)
+        maps = [translation.attention for translation in translations]
+        return {
+            str(number): weights.mean((0, 1)) for number, weights in enumerate(maps, start=1) if weights is not None
+        }
+
+    def _cut_anew(self, pairs: list[Pair]) -> Callable[[int], list[Example]]:
+        """For each epoch, the pairs with their words cut otherwise; one that gets too long by it stays as it was."""
+        seed, longest = self.recipe.train.seed, self.recipe.model.longest
+        sample = self.model.vocabularies.sampler(rate=self.recipe.vocabulary.dropout, seed=seed)
+
+        def examples(epoch: int) -> list[Example]:
+            chance = random.Random(f"pieces {seed} {epoch}")
+            cut = [Example(*sample(pair, chance)) for pair in pairs]
+            return [new if max(map(len, new)) <= longest else old for new, old in zip(cut, self.examples, strict=True)]
+
+        return examples
+
+    def _encode(self, pairs: list[Pair], name: str, reporter: Reporter) -> tuple[list[Pair], list[Example]]:
+        """The pairs and their numbers; those that are too long for the model are refused, or left out."""
+        source, target = self.model.vocabularies
+        kept: list[Pair] = []
+        overlong: list[Pair] = []
+        examples: list[Example] = []
+        for pair in pairs:
+            example = Example(source.encode(pair.source).ids, target.encode(pair.target).ids)
+            longest = max(map(len, example))
+            if longest <= self.recipe.model.longest:
+                kept.append(pair)
+                examples.append(example)
+            elif self.recipe.data.bad_pairs == "stop":
+                raise InputError(
+                    f"{locate(pair, self.recipe.data)} has {longest} tokens, more than model.longest, which is"
+                    f" {self.recipe.model.longest}; raise that, or leave such pairs out with data.bad_pairs=skip"
+                )
+            else:
+                overlong.append(pair)
+        if not examples:
+            raise InputError(f"data.{name}: every pair is longer than model.longest={self.recipe.model.longest}")
+        if overlong:
+            reporter.say(
+                f"data.{name}: {len(overlong):,} of {len(pairs):,} pairs are left out, for they are longer than"
+                f" model.longest={self.recipe.model.longest}; the first begins {overlong[0].source[:60]!r}"
+            )
+        return kept, examples
+
+
+def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path, reporter: Reporter) -> Vocabularies:
+    if have_vocabularies(recipe.vocabulary, folder):
+        return load_vocabularies(recipe.vocabulary, folder)
+    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(pairs):,} pairs")
+    vocabularies = learn_vocabularies(pairs, recipe.vocabulary)
+    make_folder(folder)
+    save_vocabularies(vocabularies, recipe.vocabulary, folder)
+    return vocabularies

@@ -1,0 +1,56 @@
+"""Text: vocabularies, sentence files, batches by length."""
+
+from saccade.text.batches import Batch, Batches, Example, make_batch, pad
+from saccade.text.overlong import split_tokens, truncate_tokens
+from saccade.text.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
+from saccade.text.vocabularies import (
+    VOCABULARY,
+    Vocabularies,
+    VocabularySettings,
+    have_vocabularies,
+    learn_vocabularies,
+    learn_vocabulary,
+    load_vocabularies,
+    load_vocabulary,
+    remove_vocabularies,
+    save_vocabularies,
+    vocabulary_files,
+    vocabulary_path,
+)
+from saccade.text.vocabularies.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary
+from saccade.text.words import merge_to_words
+
+__all__ = [
+    "END",
+    "PAD",
+    "SPECIAL",
+    "START",
+    "UNKNOWN",
+    "VOCABULARY",
+    "Batch",
+    "Batches",
+    "Example",
+    "Pair",
+    "Tokens",
+    "Vocabularies",
+    "Vocabulary",
+    "VocabularySettings",
+    "expect_full",
+    "have_vocabularies",
+    "learn_vocabularies",
+    "learn_vocabulary",
+    "load_vocabularies",
+    "load_vocabulary",
+    "make_batch",
+    "merge_to_words",
+    "pad",
+    "read_aligned",
+    "read_table",
+    "remove_vocabularies",
+    "save_vocabularies",
+    "split_tokens",
+    "truncate_tokens",
+    "vocabulary_files",
+    "vocabulary_path",
+    "write_pairs",
+]

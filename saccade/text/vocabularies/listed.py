@@ -1,0 +1,78 @@
+"""Vocabularies that are a list: of words, or of characters."""
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from saccade.base.errors import InputError
+from saccade.base.files import read_own, write_file
+from saccade.text.vocabularies.vocabulary import MOST_BYTES, SPECIAL, UNKNOWN, Vocabulary, tidy
+
+
+class ListedVocabulary(Vocabulary):
+    """Numbers in the order of a list. Its file has one entry a line, the special ones first."""
+
+    def __init__(self, entries: Iterable[str], *, lower: bool = False) -> None:
+        super().__init__(lower=lower)
+        self.entries = [*SPECIAL, *entries]
+        self._numbers = {entry: number for number, entry in enumerate(self.entries) if number >= len(SPECIAL)}
+
+    @classmethod
+    def learn(
+        cls, texts: Iterable[str], *, size: int | None = None, minimum: int = 1, lower: bool = False
+    ) -> "ListedVocabulary":
+        """The entries that stand in the texts at least `minimum` times, the most frequent first, at most `size`."""
+        counts = Counter(entry for text in texts for entry in cls.cut(tidy(text, lower=lower)))
+        frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))  # ties by the alphabet, not by chance
+        room = None if size is None else max(size - len(SPECIAL), 0)
+        return cls([entry for entry, count in frequent if count >= minimum][:room], lower=lower)
+
+    @classmethod
+    def load(cls, path: Path, *, lower: bool = False) -> "ListedVocabulary":
+        try:
+            lines = read_own(path, most=MOST_BYTES).decode("utf-8").removesuffix("\n").split("\n")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: damaged, it is not UTF-8; copy the model's folder again") from None
+        if tuple(lines[: len(SPECIAL)]) != SPECIAL:
+            raise InputError(f"{path}: damaged, it does not begin with {' '.join(SPECIAL)}; copy the folder again")
+        return cls(lines[len(SPECIAL) :], lower=lower)
+
+    def save(self, path: Path) -> None:
+        write_file(path, "".join(f"{entry}\n" for entry in self.entries).encode())
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @staticmethod
+    @abstractmethod
+    def cut(text: str) -> list[str]:
+        """The entries that a tidy text is made of."""
+
+    def split(self, text: str) -> list[tuple[str, list[int]]]:
+        return [(entry, [self._numbers.get(entry, UNKNOWN)]) for entry in self.cut(self.tidy(text))]
+
+    def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
+        return [(self.entries[number], [number]) for number in ids]
+
+
+class Characters(ListedVocabulary):
+    """Each character has a number."""
+
+    @staticmethod
+    def cut(text: str) -> list[str]:
+        return list(text)
+
+    def text(self, ids: list[int]) -> str:
+        return "".join(self.entries[number] for number in ids)
+
+
+class Words(ListedVocabulary):
+    """Each word, which is what stands between spaces, has a number."""
+
+    @staticmethod
+    def cut(text: str) -> list[str]:
+        return text.split()
+
+    def text(self, ids: list[int]) -> str:
+        return " ".join(self.entries[number] for number in ids)

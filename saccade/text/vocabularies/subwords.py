@@ -1,0 +1,102 @@
+"""Subwords, by sentencepiece."""
+
+import io
+import random
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import sentencepiece
+
+from saccade.base.errors import InputError
+from saccade.base.files import read_own, write_file
+from saccade.text.vocabularies.merges import DroppedMerges
+from saccade.text.vocabularies.vocabulary import END, MOST_BYTES, PAD, START, UNKNOWN, Vocabulary, tidy
+
+_LONGEST_KEPT = 64  # characters of a word that is remembered; longer ones would fill the memory
+_SPACE = "▁"  # how sentencepiece writes the beginning of a word
+
+
+class Subwords(Vocabulary):
+    """Pieces of words, learnt from text by byte-pair encoding (Sennrich 2016) or a unigram model (Kudo 2018)."""
+
+    def __init__(self, model: bytes, *, lower: bool = False) -> None:
+        super().__init__(lower=lower)
+        self._model = model
+        self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
+        # words come again and again, and pieces never cross a space, so a text is the sum of its words
+        self._encode_known = lru_cache(maxsize=2**16)(self._pieces.encode)
+
+    @classmethod
+    def learn(
+        cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe", lower: bool = False
+    ) -> "Subwords":
+        """`size` pieces, or as many as the texts have."""
+        model = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=(tidy(text, lower=lower) for text in texts),
+                model_writer=model,
+                model_type=method,
+                vocab_size=size,
+                hard_vocab_limit=False,
+                character_coverage=1.0,
+                max_sentence_length=2**20,
+                pad_id=PAD,
+                unk_id=UNKNOWN,
+                bos_id=START,
+                eos_id=END,
+                minloglevel=2,
+            )
+        except (RuntimeError, ValueError) as error:
+            reason = str(error).rpartition("] ")[2]
+            raise InputError(f"vocabulary: sentencepiece cannot learn {size} pieces from this text: {reason}") from None
+        return cls(model.getvalue(), lower=lower)
+
+    @classmethod
+    def load(cls, path: Path, *, lower: bool = False) -> "Subwords":
+        try:
+            return cls(read_own(path, most=MOST_BYTES), lower=lower)
+        except RuntimeError:
+            raise InputError(f"{path}: damaged, sentencepiece cannot read it; copy the model's folder again") from None
+
+    def save(self, path: Path) -> None:
+        write_file(path, self._model)
+
+    def __len__(self) -> int:
+        return self._pieces.get_piece_size()
+
+    def split(self, text: str) -> list[tuple[str, list[int]]]:
+        return [(word, self._encode_word(word)) for word in self.tidy(text).split()]
+
+    def _encode_word(self, word: str) -> list[int]:
+        return self._encode_known(word) if len(word) <= _LONGEST_KEPT else self._pieces.encode(word)
+
+    def dropped_merges(self, *, rate: float, seed: int) -> DroppedMerges:
+        """The same pieces, merged with failures; ids of its pieces by `piece_id`."""
+        count = len(self)
+        pieces = {self._pieces.id_to_piece(number): self._pieces.get_score(number) for number in range(END + 1, count)}
+        return DroppedMerges(pieces, rate=rate, seed=seed)
+
+    def sample(self, text: str, merges: DroppedMerges, chance: random.Random) -> list[int]:
+        """The numbers of a text, `END` last, with its words cut by `merges`."""
+        number = self._pieces.piece_to_id
+        return [
+            *(number(piece) for word in self.tidy(text).split() for piece in merges.cut(_SPACE + word, chance)),
+            END,
+        ]
+
+    def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
+        words: list[list[int]] = []
+        for number in ids:
+            if not words or self._pieces.id_to_piece(number).startswith(_SPACE):
+                words.append([])
+            words[-1].append(number)
+        return [(self._pieces.decode(word), word) for word in words]
+
+    def piece(self, number: int) -> str:
+        return self._pieces.id_to_piece(number)
+
+    def text(self, ids: list[int]) -> str:
+        return self._pieces.decode(ids)

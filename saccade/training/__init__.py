@@ -1,0 +1,37 @@
+"""Training: the loop, schedules, checkpoints. Nothing here knows what is learnt."""
+
+from saccade.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from saccade.training.journal import Journal, read_journal
+from saccade.training.loop import CHECKPOINT, average, describe, make_optimizer, train
+from saccade.training.progress import Bar, Lines, Reporter, Silent, make_reporter
+from saccade.training.recipe import Recipe
+from saccade.training.schedule import learning_rate
+from saccade.training.settings import ImageTrainSettings, TokenTrainSettings, TrainSettings
+from saccade.training.stopping import Stopping
+from saccade.training.task import Task, count_parameters
+
+__all__ = [
+    "CHECKPOINT",
+    "Bar",
+    "ImageTrainSettings",
+    "Journal",
+    "Lines",
+    "Progress",
+    "Recipe",
+    "Reporter",
+    "Silent",
+    "Stopping",
+    "Task",
+    "TokenTrainSettings",
+    "TrainSettings",
+    "average",
+    "count_parameters",
+    "describe",
+    "learning_rate",
+    "load_checkpoint",
+    "make_optimizer",
+    "make_reporter",
+    "read_journal",
+    "save_checkpoint",
+    "train",
+]

@@ -1,0 +1,48 @@
+"""Images: reading them, the boxes on them, their labels and captions, and made ones."""
+
+from saccade.vision.boxes import Box, Noun
+from saccade.vision.captions import Captioned, read_captions, read_names
+from saccade.vision.digits import make_digits
+from saccade.vision.images import (
+    Background,
+    ImageSource,
+    Pixels,
+    as_png,
+    common_background,
+    expect_several,
+    image_name,
+    picture_for_pages,
+    read_image,
+    read_strip,
+    turned_to,
+)
+from saccade.vision.labelled import IMAGE_ENDINGS, Labelled, read_labelled
+from saccade.vision.pixels import scaled
+from saccade.vision.shapes import Scene, make_scenes, write_scenes
+
+__all__ = [
+    "IMAGE_ENDINGS",
+    "Background",
+    "Box",
+    "Captioned",
+    "ImageSource",
+    "Labelled",
+    "Noun",
+    "Pixels",
+    "Scene",
+    "as_png",
+    "common_background",
+    "expect_several",
+    "image_name",
+    "make_digits",
+    "make_scenes",
+    "picture_for_pages",
+    "read_captions",
+    "read_image",
+    "read_labelled",
+    "read_names",
+    "read_strip",
+    "scaled",
+    "turned_to",
+    "write_scenes",
+]

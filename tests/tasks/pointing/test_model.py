@@ -1,0 +1,138 @@
+"""The pointer as a person uses it: plain lists in, orders out."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import saccade
+from saccade.base.errors import InputError
+from saccade.base.settings import check_settings
+from saccade.tasks.pointing.model import Pointer, rescaled
+from saccade.tasks.pointing.problems import make_problems
+from saccade.tasks.pointing.settings import PointerSettings
+
+NUMBERS = [[3, 1, 2], [0.5, 0.25, 0.125, 8, 1, 7, 3], [4], [2, 2]]
+
+
+def make(kind: str = "transformer", *, inputs: int = 1, **settings: Any) -> Pointer:
+    """A pointer that has learnt nothing, but is sure of what it says."""
+    torch.manual_seed(6)
+    model = {"kind": kind, "inputs": inputs, "dim": 12, **settings}
+    if kind == "transformer":
+        model |= {"heads": 3, "feed_forward": 7}
+    problem = "sort" if inputs == 1 else "hull"
+    values = {"problem": problem, "fewest": 2, "most": 7, "model": model}
+    pointer = Pointer.make(check_settings(PointerSettings, values, where="small"))
+    with torch.no_grad():
+        for parameter in pointer.net.parameters():
+            parameter.mul_(3.0 if parameter.dim() > 1 else 1.0)
+    return pointer
+
+
+@pytest.mark.parametrize("kind", ["lstm", "transformer"])
+@pytest.mark.parametrize("beam", [1, 4])
+def test_an_answer_does_not_depend_on_its_neighbours(kind: str, beam: int) -> None:
+    pointer = make(kind)
+    together = pointer.point(NUMBERS, beam=beam)
+    for problem, one in zip(NUMBERS, together, strict=True):
+        (alone,) = pointer.point([problem], beam=beam)
+        assert alone.order == one.order
+        assert alone.score == pytest.approx(one.score, abs=1e-4)
+        assert alone.attention is not None
+        assert one.attention is not None
+        np.testing.assert_allclose(alone.attention, one.attention, atol=1e-5)
+    assert [one.order for one in pointer.point(NUMBERS, beam=beam, batch=2)] == [one.order for one in together]
+
+
+def test_the_attention_is_the_answer() -> None:
+    """Each step looks most at what it points at, END last; the score is the log of what it saw there."""
+    problems = [problem.inputs for problem in make_problems("hull", 20, seed=1, fewest=3, most=9)]
+    for problem, found in zip(problems, make(inputs=2).point(problems), strict=True):
+        assert found.attention is not None
+        assert found.attention.shape == (len(found.order) + 1, len(problem) + 1)
+        np.testing.assert_allclose(found.attention.sum(1), 1, atol=1e-5)
+        places = [*found.order, len(problem)]
+        if len(found.order) < len(problem):  # otherwise END is all that is left
+            assert found.attention.argmax(1).tolist() == places
+        chances = found.attention[range(len(places)), places]
+        assert np.log(chances).sum() == pytest.approx(found.score, abs=1e-3)
+        for step, place in enumerate(found.order):  # what was pointed at is out of sight
+            assert not found.attention[step + 1 :, place].any()
+
+
+def test_a_beam_finds_what_is_at_least_as_likely() -> None:
+    pointer = make()
+    problems = [problem.inputs for problem in make_problems("sort", 30, seed=2, fewest=3, most=7)]
+    greedy, wide = pointer.point(problems), pointer.point(problems, beam=20)
+    gains = [one.score - other.score for one, other in zip(wide, greedy, strict=True)]
+    assert min(gains) > -1e-4
+    assert max(gains) > 1e-3
+
+
+def test_attention_is_there_for_the_asking() -> None:
+    assert make().point([[1, 2]], attention=False)[0].attention is None
+
+
+def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
+    for kind in ("lstm", "transformer"):
+        pointer = make(kind)
+        pointer.save(tmp_path / kind)
+        loaded = saccade.load(tmp_path / kind)
+        assert isinstance(loaded, Pointer)
+        assert loaded.settings == pointer.settings
+        for one, other in zip(pointer.point(NUMBERS), loaded.point(NUMBERS), strict=True):
+            assert (one.order, one.score) == (other.order, other.score)
+            np.testing.assert_array_equal(one.attention, other.attention)
+
+
+def test_size_and_place_of_a_problem_do_not_matter_where_it_is_rescaled() -> None:
+    points = np.array(make_problems("hull", 1, seed=3, fewest=9, most=9)[0].inputs)
+    np.testing.assert_allclose(rescaled(points).min(0), -1)
+    np.testing.assert_allclose(rescaled(points).max(0), 1)
+    np.testing.assert_allclose(rescaled(points * [3, 500] + [7, -1e4]), rescaled(points), atol=1e-9)
+    np.testing.assert_array_equal(rescaled(np.full((3, 1), 1e308)), 0)
+    assert np.isfinite(rescaled(np.array([[-1.7e308], [1.7e308]]))).all()
+    pointer, plain = make(inputs=2), make(inputs=2, rescale=False)
+    large = (points * 50).tolist()
+    assert pointer.point([points.tolist()])[0].score == pytest.approx(pointer.point([large])[0].score, abs=1e-4)
+    assert plain.point([points.tolist()])[0].score != pytest.approx(plain.point([large])[0].score, abs=1e-2)
+
+
+def test_where_inputs_may_come_again_an_answer_still_ends() -> None:
+    torch.manual_seed(1)
+    values = {"longest_answer": 5, "model": {"kind": "lstm", "inputs": 1, "dim": 8, "once": False}}
+    pointer = Pointer.make(check_settings(PointerSettings, values, where="small"))
+    with torch.no_grad():
+        pointer.net.encoder.end.fill_(-9.0)
+    assert all(len(found.order) <= 5 for found in pointer.point(NUMBERS))
+
+
+@pytest.mark.parametrize(
+    ("problems", "says"),
+    [
+        ("3 1 2", "problems: found no list"),
+        ([3, 1, 2], "problem 1: found no list of inputs"),
+        ([[1, 2], []], "problem 2: found no list of inputs"),
+        ([[1, 2], [[1, 2], [3, 4]]], "problem 2: found inputs of 2 numbers each, wanted numbers"),
+        ([[1, float("inf")]], "problem 1: found inf in input 1"),
+        ([[1, "two"]], "problem 1: found 'two' in input 1"),
+        ([list(range(20))], "problem 1: found 20 inputs, wanted at most 19"),
+    ],
+)
+def test_what_it_cannot_take_is_named(problems: Any, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        make(longest=20).point(problems)
+
+
+def test_points_are_asked_for_where_points_were_learnt() -> None:
+    with pytest.raises(InputError, match="wanted points of 2 numbers"):
+        make(inputs=2).point([[1, 2]])
+    with pytest.raises(InputError, match="beam: found 0"):
+        make().point([[1, 2]], beam=0)
+
+
+def test_no_problems_no_answers() -> None:
+    assert make().point([]) == []
