@@ -32,13 +32,17 @@ class SharedOptions:
 
 
 class _Share:
-    def __init__(self, group: TakesOptions, task: str, takers: dict[str, set[str]], usual: dict[str, Any]) -> None:
+    def __init__(
+        self, group: argparse._ArgumentGroup, task: str, takers: dict[str, set[str]], usual: dict[str, Any]
+    ) -> None:
         self._group, self._task, self._takers, self._usual = group, task, takers, usual
 
     def add_argument(self, *names: str, **how: Any) -> Any:
         name = how.get("dest") or names[-1].lstrip("-").replace("-", "_")
         if name in self._takers:
             self._takers[name].add(self._task)
+            also = self._group.description
+            self._group.description = f"{also}, {names[-1]}" if also else f"besides, from above: {names[-1]}"
             return
         action = self._group.add_argument(*names, **how)
         self._takers[name] = {self._task}
