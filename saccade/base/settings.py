@@ -1,6 +1,5 @@
 """Settings: typed, read from YAML, and refused with every mistake named at once."""
 
-import difflib
 import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_own
+from saccade.base.mistakes import did_you_mean, explain, groups_in, kinds_of, short
 
 # Far more than any recipe has, and little enough to be read in no time.
 MOST_BYTES = 1 << 20
@@ -41,78 +41,15 @@ def one_of(names: Sequence[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def did_you_mean(found: str, names: Sequence[str]) -> str:
-    """The end of a message about an unknown name: the known one that is most like it, if any is."""
-    near = difflib.get_close_matches(found, names, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
 def check_settings(kind: type[Kind], values: object, *, where: str) -> Kind:
     """The settings `values` of `where` as a `kind`, or an `InputError` that names every mistake in them."""
     if not isinstance(values, dict):
-        raise InputError(f"{where}: found {_short(values)}, wanted settings, one `name: value` a line")
+        raise InputError(f"{where}: found {short(values)}, wanted settings, one `name: value` a line")
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        mistakes = [_explain(kind, details) for details in error.errors()]  # pyright: ignore[reportArgumentType]
+        mistakes = [explain(kind, details) for details in error.errors()]  # pyright: ignore[reportArgumentType]
         raise InputError(f"{where}: {'; '.join(dict.fromkeys(mistakes))}") from None
-
-
-def _explain(kind: type[Settings], details: dict[str, Any]) -> str:
-    path, groups = _follow(kind, details["loc"])
-    if details["type"] == "extra_forbidden":
-        known = sorted({name for group in groups for name in group.model_fields})
-        near = difflib.get_close_matches(path[-1], known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-        return f"{'.'.join(path)}: no such setting; {hint}"
-    if details["type"] in {"value_error", "assertion_error"}:
-        return ": ".join(filter(None, [".".join(path), str(details["ctx"]["error"])]))
-    chooser = str(details.get("ctx", {}).get("discriminator", "")).strip("'")  # the setting that says which group it is
-    if details["type"] in {"missing", "union_tag_not_found"}:
-        return f"{'.'.join(filter(None, [*path, chooser]))}: missing; it has to be given"
-    found, message = details["input"], re.sub(r"^Input should be (a valid )?", "", details["msg"])
-    if details["type"] == "union_tag_invalid":
-        path, found, message = [*path, chooser], details["ctx"]["tag"], details["ctx"]["expected_tags"]
-    elif details["type"] in {"model_type", "model_attributes_type"}:
-        message = "settings, one `name: value` a line"
-    elif details["type"] == "too_short":
-        message = f"a list of at least {details['ctx']['min_length']} items"
-    hint = did_you_mean(str(found), re.findall(r"'([^']*)'", message))
-    return f"{'.'.join(path)}: found {_short(found)}, wanted {message}{hint}"
-
-
-def _follow(kind: type[Settings], location: Sequence[int | str]) -> tuple[list[str], list[type[Settings]]]:
-    """The path of a setting as the user wrote it, and the groups that its last name was looked up in.
-
-    Where a setting is one of several groups, pydantic adds the `kind` that chose between them; users do not.
-    """
-    path: list[str] = []
-    groups, previous = [kind], [kind]
-    for part in location:
-        chosen = [group for group in groups if len(groups) > 1 and part in get_args(_kind_of(group))]
-        if chosen:
-            groups = chosen
-            continue
-        path.append(str(part))
-        previous = groups
-        fields = [group.model_fields[str(part)].annotation for group in groups if str(part) in group.model_fields]
-        groups = [inner for field in fields for inner in _groups_in(field)]
-    return path, previous
-
-
-def _kind_of(group: type[Settings]) -> object:
-    return group.model_fields["kind"].annotation if "kind" in group.model_fields else None
-
-
-def _groups_in(annotation: object) -> list[type[Settings]]:
-    if isinstance(annotation, type) and issubclass(annotation, Settings):
-        return [annotation]
-    return [group for part in get_args(annotation) for group in _groups_in(part)]
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 class _Loader(yaml.SafeLoader):
@@ -232,8 +169,8 @@ def without_leftovers(kind: type[Settings], values: dict[str, Any], assignments:
         field, inner = kind.model_fields.get(name), values.get(name)
         if field is None or not isinstance(inner, dict):
             continue
-        groups = _groups_in(field.annotation)
-        chosen = [group for group in groups if inner["kind"] in get_args(_kind_of(group))]
+        groups = groups_in(field.annotation)
+        chosen = [group for group in groups if inner["kind"] in kinds_of(group)]
         if len(groups) > 1 and chosen:
             known = {key for group in chosen for key in group.model_fields}
             values = {**values, name: {key: inner[key] for key in inner if key in known or f"{name}.{key}" in assigned}}

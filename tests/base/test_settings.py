@@ -8,7 +8,7 @@ from saccade.base.errors import InputError
 from saccade.base.settings import check_settings, differences, override, parse_yaml, read_yaml, write_yaml
 from saccade.tasks.translation.recipe import TranslationRecipe
 
-GOOD = {"data": {"make": "dates"}, "model": {"kind": "rnn"}}
+GOOD = {"task": "translation", "data": {"make": "dates"}, "model": {"kind": "rnn"}}
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
     for part in (
         "data.hold_outs: no such setting; did you mean hold_out?",
         "model.scroe: no such setting; did you mean score?",
-        "model.dim: found 'big', wanted integer",
+        "model.dim: found 'big', wanted a whole number",
         "model.weighting: found 'sfot', wanted one of soft",
         "did you mean soft?",
         "train.stepps: no such setting; did you mean steps?",
-        "train.lr: found -1.0, wanted greater than 0",
-        "train.clip: found True, wanted number",
+        "train.lr: found -1.0, wanted more than 0",
+        "train.clip: found True, wanted a number",
         "train.betas: found [0.9], wanted a list of at least 2 items",
         "vocabluary: no such setting; did you mean vocabulary?",
     ):
@@ -76,7 +76,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": {"kind": "rnnn"}}, "model.kind: found 'rnnn', wanted 'rnn', 'transformer'"),
+        ({"model": {"kind": "rnnn"}}, "model.kind: found 'rnnn', wanted one of rnn, transformer; did you mean rnn?"),
         ({"model": {}}, "model.kind: missing; it has to be given"),
         ({"model": None}, "model: found None"),
         ({"train": 5}, "train: found 5, wanted settings"),
@@ -91,7 +91,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
         ({"data": {"train": {"source": "a"}}}, "data.train: target is missing"),
         ({"data": {"train": 7}}, "data.train: found 7"),
         ({"data": {"train": {"sorce": "a"}}}, "data.train.sorce: no such setting; did you mean source?"),
-        ({"task": "cooking"}, "task: found 'cooking', wanted 'translation'"),
+        ({"task": "cooking"}, "task: found 'cooking', wanted translation"),
     ],
 )
 def test_what_does_not_fit_is_explained(changes: dict[str, object], message: str) -> None:
@@ -119,7 +119,7 @@ def test_differences_are_named() -> None:
     old = check_settings(TranslationRecipe, GOOD, where="x")
     new = check_settings(TranslationRecipe, override(GOOD, ["train.steps=3", "model.score=dot"]), where="x")
     assert differences(old, old) == []
-    assert differences(old, new) == ["model.score: additive -> dot", "train.steps: 10000 -> 3"]
+    assert differences(old, new) == ["train.steps: 10000 -> 3", "model.score: additive -> dot"]
 
 
 @pytest.mark.parametrize("values", [None, [], "text"])
