@@ -9,18 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-from saccade.tasks._recipes import load_recipe
-from saccade.tasks._start import start_training
-
 import saccade
+from saccade import Translator
 from saccade.look import draw_text
+from saccade.tasks.recipes import load_recipe
 from saccade.tasks.translation.data import load_splits
 from saccade.tasks.translation.dates import Dates, date_links
-from saccade.tasks.translation.maps import maps_of
-from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.recipe import TranslationRecipe
 from saccade.text import Pair
-from saccade.training import make_reporter
 
 RUN = Path("runs") / "demo"
 TYPED = [
@@ -55,7 +51,7 @@ def digits_at_home(translator: Translator, pairs: list[Pair]) -> tuple[int, int]
     The answers are given, so that a date that is read wrongly counts like any other.
     """
     readings = translator.force([pair.source for pair in pairs], [pair.target for pair in pairs])
-    looked = [maps_of(reading)[0].matrix().argmax(1) for reading in readings]
+    looked = [translator.maps(reading)[0].matrix().argmax(1) for reading in readings]
     links = [
         (chosen[target], source)
         for chosen, pair in zip(looked, pairs, strict=True)
@@ -70,10 +66,10 @@ def main() -> None:
     print("saccade: a translator learns to read dates. It is the recipe `dates`, trained in", RUN)
     print("(stop it whenever you like: the next `make demo` goes on where it was)\n", flush=True)
     began = time.perf_counter()
-    start_training(load_recipe("dates"), RUN, make_reporter())
+    saccade.train("dates", run=RUN)
     print(f"\nTrained in {time.perf_counter() - began:.0f} s.")
 
-    translator: Translator = saccade.load(RUN / "model")
+    translator = saccade.load(RUN / "model", Translator)
     pairs = held_out_dates(1000)
     found = translator.translate([pair.source for pair in pairs], beam=1)
     right = sum(translation.text == pair.target for translation, pair in zip(found, pairs, strict=True))

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from saccade.cli.main import COMMANDS
+from saccade.cli.main import all_commands
 from saccade.shell.parser import Parser
 from saccade.tasks.recipes import load_recipe, recipe_names
 from soak.sandbox import Named
@@ -20,11 +20,11 @@ _MODELS = (*(f"models/{task}" for task in RECIPES), "runs/begun", "models/damage
 _MODEL_OF = {
     "translate": "translation",
     "align": "translation",
-    "caption": "captions",
+    "caption": "captioning",
     "classify": "classification",
-    "read": "lines",
+    "read": "line_reading",
     "point": "pointing",
-    "ask": "stories",
+    "ask": "story_qa",
 }
 # Good values, by the name of an option or a word of any command.
 _GOOD: dict[str, tuple[str, ...]] = {
@@ -117,9 +117,7 @@ _OUTPUTS: dict[str, str] = {
     "png": ".png",
     "svg": ".svg",
     "pdf": ".pdf",
-    "figure": ".png",
     "output": ".txt",
-    "json": ".json",
 }
 _BAD_OUTPUTS = ("", ".", "sub", "/dev/full", "/dev/null", "not/there/x", "nowhere", "in/empty/x", _LONG, "/proc/x")
 
@@ -128,27 +126,27 @@ _STORY = ("Mary went to the garden. John took the milk.", "Where is Mary?")
 _RIGHT: tuple[tuple[str, ...], ...] = (
     ("translate", "models/translation", "in/source.txt"),
     ("translate", "models/translation"),
-    ("caption", "models/captions", "in/digit.png"),
-    ("caption", "models/captions", "-"),
+    ("caption", "models/captioning", "in/digit.png"),
+    ("caption", "models/captioning", "-"),
     ("classify", "models/classification", "in/digit.png"),
     ("classify", "models/classification", "-"),
-    ("read", "models/lines", "in/strip.png"),
+    ("read", "models/line_reading", "in/strip.png"),
     ("point", "models/pointing", "in/problems.jsonl"),
     ("point", "models/pointing"),
-    ("ask", "models/stories", *_STORY),
-    ("ask", "models/stories", "--file", "in/questions.jsonl"),
+    ("ask", "models/story_qa", *_STORY),
+    ("ask", "models/story_qa", "--file", "in/questions.jsonl"),
     ("look", "models/translation", "3 March 2020"),
     ("look", "runs/begun", "3 March 2020", "--target", "2020-03-03"),
-    ("look", "models/algorithm"),
+    ("look", "models/algorithms"),
     ("align", "models/translation", "--source", "in/source.txt", "--target", "in/target.txt"),
     ("align", "models/translation", "--table", "in/pairs.tsv", "--gold", "in/links.txt"),
     ("evaluate", "models/translation", "--source", "in/source.txt", "--reference", "in/target.txt"),
-    ("evaluate", "models/captions", "--images", "in/scenes", "--captions", "in/scenes/captions.jsonl"),
+    ("evaluate", "models/captioning", "--images", "in/scenes", "--captions", "in/scenes/captions.jsonl"),
     ("evaluate", "models/classification", "--images", "in/digits"),
-    ("evaluate", "models/lines", "--images", "in/scenes", "--captions", "in/scenes/captions.jsonl"),
+    ("evaluate", "models/line_reading", "--images", "in/scenes", "--captions", "in/scenes/captions.jsonl"),
     ("evaluate", "models/pointing", "--inputs", "in/problems.jsonl"),
-    ("evaluate", "models/stories", "--stories", "in/stories.txt"),
-    ("evaluate", "models/algorithm", "--lengths", "2"),
+    ("evaluate", "models/story_qa", "--stories", "in/stories.txt"),
+    ("evaluate", "models/algorithms", "--lengths", "2"),
 )
 
 # The recipes that want nothing from elsewhere, with settings that make them small.
@@ -157,8 +155,8 @@ _SMALL = {
     "numbers": SUBWORDS[1:],
     "hull": RECIPES["pointing"][1:],
     "lstm-copy": ("data.most=4", "model.dim=8", "train.batch=2", "validation.sequences=2", "validation.length=6"),
-    "ntm-recall": RECIPES["algorithm"][1:],
-    "lines-attention": RECIPES["lines"][1:],
+    "ntm-recall": RECIPES["algorithms"][1:],
+    "lines-attention": RECIPES["line_reading"][1:],
 }
 _BAD_VALUES = (
     "",
@@ -195,13 +193,13 @@ def draw(chance: random.Random, *, place: str) -> CommandLine:
         return CommandLine([_bad(chance) for _ in range(chance.randint(0, 3))], [])
     if chance.random() < 0.5:
         return _more_than_right(chance)
-    command = chance.choice([*COMMANDS, "train", "train"])
+    command = chance.choice([*all_commands(), "train", "train"])
     return _training(chance, place) if command == "train" else _of_parser(_parser_of(command), [command], chance)
 
 
 def _parser_of(command: str) -> Parser:
     parser = Parser(prog=command)
-    importlib.import_module(f"saccade.cli.{command}").add_arguments(parser)
+    importlib.import_module(all_commands()[command][0]).add_arguments(parser)
     return parser
 
 

@@ -151,7 +151,7 @@ def _extreme(header: Header, numbers: bytes, chance: random.Random) -> Changed:
 
 
 def _no_metadata(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    value = chance.choice([None, [], 5, "x", {}, {"files": "{}"}, {"version": "1"}])
+    value = chance.choice([None, [], 5, "x", {}, {"files": "{}"}, {"format": "pt"}])
     if value is None:
         del header[METADATA]
     else:
@@ -164,10 +164,10 @@ def _other_metadata(header: Header, numbers: bytes, chance: random.Random) -> Ch
     digest = "0" * 64
     key, value = chance.choice(
         [
-            ("version", "2"),
-            ("version", ""),
-            ("version", 1),
-            ("version", "9" * 100_000),
+            ("format", "2"),
+            ("format", ""),
+            ("format", 1),
+            ("format", "9" * 100_000),
             ("files", "nothing"),
             ("files", "[]"),
             ("files", "[" * 100_000),

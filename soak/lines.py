@@ -43,13 +43,13 @@ class Record(NamedTuple):
 
 def run(options: Options, scratch: Path) -> list[Check]:
     """All of it, with a model of each of three tasks."""
-    models = {task: train_model(RECIPES[task], scratch / task) for task in ("translation", "pointing", "stories")}
+    models = {task: train_model(RECIPES[task], scratch / task) for task in ("translation", "pointing", "story_qa")}
     count = options.cases(full=5000, quick=200)
     translator, clock = models["translation"], Clock(options.minutes)
     tries: list[Callable[[], Check]] = [
         *(lambda way=way: check_translations(translator, way, count, options, scratch) for way in _WAYS),
         lambda: check_records(models["pointing"], ["point"], ["-"], count // 5, options, number_lines),
-        lambda: check_records(models["stories"], ["ask"], ["--file", "-"], count // 5, options, question_lines),
+        lambda: check_records(models["story_qa"], ["ask"], ["--file", "-"], count // 5, options, question_lines),
         lambda: check_endless(translator, _ENDLESS / 4 if options.quick else _ENDLESS),
         lambda: check_first_answer(translator, 20_000 if options.quick else 200_000, scratch),
         lambda: check_typed(translator),

@@ -41,12 +41,14 @@ def warm_up() -> None:
     """Import what the commands import, and nothing that would start a thread, which no fork would have."""
     import torch  # noqa: PLC0415 - here, so that a test can import this module in no time
 
-    from saccade.cli.main import COMMANDS  # noqa: PLC0415
+    from saccade.cli.main import all_commands  # noqa: PLC0415
+    from saccade.tasks.kind import all_kinds  # noqa: PLC0415
     from saccade.tasks.translation.dates import Dates  # noqa: PLC0415
 
     torch.set_num_threads(1)
-    for name in ("torch._dynamo", "matplotlib.pyplot", *(f"saccade.cli.{name}" for name in COMMANDS)):
+    for name in ("torch._dynamo", "matplotlib.pyplot", *(module for module, _ in all_commands().values())):
         importlib.import_module(name)
+    all_kinds()
     dates = Dates(0)
     for number in range(500):  # then Babel has read its locales
         dates.pair(number)

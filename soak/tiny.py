@@ -7,12 +7,12 @@ from typing import Any
 
 from saccade.base.errors import InputError
 from saccade.cli.main import main
-from saccade.tasks import Model
 from saccade.tasks.algorithms.model import MemoryMachine
 from saccade.tasks.algorithms.problems import make_episodes
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.line_reading.model import LineReader
+from saccade.tasks.model import Model
 from saccade.tasks.pointing.model import Pointer
 from saccade.tasks.story_qa.model import Answerer
 from saccade.tasks.story_qa.stories import question_of
@@ -45,7 +45,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
         "train.keep=average",
         "train.average=2",
     ),
-    "captions": (
+    "captioning": (
         "shapes",
         "data.scenes=20",
         "data.hold_out=5",
@@ -66,7 +66,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
         "model.channels=[4,8]",
         "train.batch=4",
     ),
-    "lines": (
+    "line_reading": (
         "lines-ctc",
         "data.train={place}/digits",
         "data.valid={place}/digits",
@@ -76,8 +76,8 @@ RECIPES: dict[str, tuple[str, ...]] = {
         "train.batch=2",
     ),
     "pointing": ("sort", "data.hold_out=8", "model.dim=8", "model.feed_forward=8", "train.batch=4"),
-    "stories": ("stories", "data.stories=10", "data.hold_out=8", "model.dim=8", "train.batch=4"),
-    "algorithm": (
+    "story_qa": ("stories", "data.stories=10", "data.hold_out=8", "model.dim=8", "train.batch=4"),
+    "algorithms": (
         "ntm-copy",
         "data.most=4",
         "model.dim=8",
@@ -136,7 +136,7 @@ def train_model(recipe: tuple[str, ...], place: Path) -> Path:
     return place / "run" / "model"
 
 
-def answers(model: Model) -> str:
+def answers(model: Model[Any, Any]) -> str:
     """All that a model says to a fixed question, as a text; it is the same for the same model."""
     return json.dumps(_ASK[type(model)](model), default=lambda array: array.tolist())
 
@@ -157,7 +157,7 @@ def _ask_machine(machine: MemoryMachine) -> Any:
     return machine.answers(episodes)
 
 
-_ASK: dict[type[Model], Callable[[Any], Any]] = {
+_ASK: dict[type[Model[Any, Any]], Callable[[Any], Any]] = {
     Translator: lambda model: [(one.text, one.score) for one in model.translate(["3 March 2020", "forty-two"], beam=2)],
     Captioner: lambda model: [(one.text, one.score) for one in model.caption([_picture(28)])],
     Classifier: lambda model: model.classify([_picture(28)])[0].ranking,

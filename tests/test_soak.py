@@ -28,7 +28,7 @@ scratch = Path(sys.argv[1])
 settle(scratch)
 
 import saccade.training.loop
-from saccade.errors import InputError
+import saccade
 from soak import commands, folders, kills, lines
 from soak.report import Options
 from soak.tiny import RECIPES, train_model
@@ -55,7 +55,7 @@ def tell(name, checks):
     for check in checks:
         print(json.dumps({"piece": name, **vars(check)}), flush=True)
 
-few = Options(count=2, tasks=("stories",))
+few = Options(count=2, tasks=("story_qa",))
 tell("kills", kills.run(few, place("kills")))
 saccade.training.loop._seed_of = lambda seed, step: time.time_ns()
 tell("careless kills", kills.run(few, place("careless kills")))
@@ -103,9 +103,9 @@ def test_promises_are_kept(name: str, pieces: dict[str, list[dict[str, Any]]]) -
 
 def test_kills_come_at_random_at_operations_and_as_signals(pieces: dict[str, list[dict[str, Any]]]) -> None:
     assert [check["name"] for check in pieces["kills"]] == [
-        "killed at random moments: stories",
-        "killed at every operation on a file: stories",
-        "stopped by a signal: stories",
+        "killed at random moments: story_qa",
+        "killed at every operation on a file: story_qa",
+        "stopped by a signal: story_qa",
     ]
 
 

@@ -2,26 +2,24 @@
 
 import saccade.runtime.threads  # noqa: F401, I001 # pyright: ignore[reportUnusedImport] - it has to be before torch is loaded
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 
 from bench.sides.turns import DROPOUT, RNN, SMOOTHING, TRANSFORMER, Job, Pair, Turn, decoding_turn, serve
 from saccade.base.order import Cursor
-from saccade.text import Batches, Example, pad
 from saccade.decode import beam_search, greedy_search
-from saccade.runtime.heap import keep_heap
-from saccade.nets.settings import TransformerSettings
-from saccade.tasks.translation.net import TranslationNet, translation_loss
-from saccade.tasks.translation.settings import RnnSettings
-from saccade.tasks.translation.net import make_net
 from saccade.nets import TuringMachine
+from saccade.nets.settings import TransformerSettings
+from saccade.runtime.heap import keep_heap
 from saccade.runtime.precision import Precision, products_in
-from saccade.training import Task, TrainSettings
-from saccade.training import make_optimizer
+from saccade.tasks.translation.net import TranslationNet, make_net, translation_loss
+from saccade.tasks.translation.settings import RnnSettings
+from saccade.text import Batch, Batches, Example, pad
+from saccade.training import Task, TrainSettings, make_optimizer
 from saccade.training.loop import one_step
 
 _RNNS: dict[str, dict[str, Any]] = {
@@ -41,26 +39,31 @@ def make_model(job: Job) -> TranslationNet:
     return make_net(settings, source_size=job.vocabulary, target_size=job.vocabulary, joint=True)
 
 
-class _Training(Task[Any]):
+class _Untold(NamedTuple):
+    """A net without the vocabularies that would make a translator of it."""
+
+    net: TranslationNet
+
+    def save(self, folder: Path) -> None:
+        raise NotImplementedError
+
+
+class _Training(Task[Batch, _Untold]):
     """The batches and the loss of `saccade train`, and nothing else of it."""
 
     unit = "tokens"
 
     def __init__(self, net: TranslationNet, pairs: list[Pair], tokens: int) -> None:
-        self.net = net
-        self.translation_net = net
+        self.model = _Untold(net)
         self._batches = Batches([Example(*pair) for pair in pairs], tokens=tokens, seed=0)
 
-    def batches(self, cursor: Cursor) -> Any:
+    def batches(self, cursor: Cursor) -> Iterator[tuple[Batch, Cursor]]:
         return self._batches.stream(cursor)
 
-    def loss(self, batch: Any) -> tuple[torch.Tensor, int]:
-        return translation_loss(self.translation_net, batch, smoothing=SMOOTHING), batch.tokens
+    def loss(self, batch: Batch) -> tuple[torch.Tensor, int]:
+        return translation_loss(self.model.net, batch, smoothing=SMOOTHING), batch.tokens
 
     def validate(self) -> dict[str, float]:
-        raise NotImplementedError
-
-    def save_model(self, folder: Path) -> None:
         raise NotImplementedError
 
 

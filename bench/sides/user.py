@@ -62,7 +62,7 @@ def train(turns: Turns, recipe: str, settings: Sequence[str], run: Path) -> None
 
 def translate(turns: Turns, model: Path, sentences: list[str]) -> None:
     """Translate the same sentences over and over, with a beam of 5 as `saccade translate` does it."""
-    translator = saccade.load(model)
+    translator = saccade.load(model, saccade.Translator)
     while True:
         translator.translate(sentences, beam=5)
         turns.done(len(sentences))

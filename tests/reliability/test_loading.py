@@ -42,7 +42,7 @@ def seal(folder: Path, tensors: dict[str, torch.Tensor] | None = None) -> None:
     weights = folder / "model.safetensors"
     files = {path.name: file_digest(path) for path in folder.iterdir() if path != weights}
     tensors = safetensors.torch.load_file(weights) if tensors is None else tensors
-    write_tensors(weights, tensors, {"version": "1", "files": json.dumps(files)})
+    write_tensors(weights, tensors, {"files": json.dumps(files)})
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "model.safetensors", "source.txt", "target.txt"])
@@ -101,8 +101,9 @@ def test_what_is_no_regular_file_is_not_waited_for(how: str, name: str, copy: Pa
     ],
     ids=lambda text: text[:12],
 )
-def test_a_config_that_is_a_trap(text: str, copy: Path) -> None:
-    (copy / "config.yaml").write_text(text)
+@pytest.mark.parametrize("start", ["", "format: 1\n"], ids=["no format", "format"])
+def test_a_config_that_is_a_trap(start: str, text: str, copy: Path) -> None:
+    (copy / "config.yaml").write_text(start + text)
     seal(copy)
     assert "config.yaml" in refused(copy)
 
@@ -117,7 +118,7 @@ def test_a_net_of_another_size_costs_no_memory(copy: Path) -> None:
     config.write_text(config.read_text().replace("dim: 16", "dim: 65536"))
     seal(copy)
     code = (
-        "import resource, sys, torch, saccade.models; from saccade.errors import InputError\n"
+        "import resource, sys, torch, saccade.tasks.translation.kind; from saccade.base.errors import InputError\n"
         "room = 1 << 30\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + room, used + room))\n"
@@ -144,7 +145,7 @@ def test_other_kinds_of_numbers_are_refused(dtype: torch.dtype, copy: Path) -> N
 @pytest.mark.parametrize("name", ["a\nb", "x" * 300, "../x", ""])
 def test_names_of_files_that_no_model_has(name: str, copy: Path) -> None:
     tensors = safetensors.torch.load_file(copy / "model.safetensors")
-    write_tensors(copy / "model.safetensors", tensors, {"version": "1", "files": json.dumps({name: "0"})})
+    write_tensors(copy / "model.safetensors", tensors, {"files": json.dumps({name: "0"})})
     assert "it does not say which files are beside it" in refused(copy)
 
 
@@ -171,9 +172,27 @@ def test_a_model_of_another_format_says_so(copy: Path) -> None:
     assert "it has no checksums" in refused(copy)
 
 
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("format: 2\n", "a model of format 2, wanted 1; install a newer saccade"),
+        ("format: 0\n", "a model of format 0, wanted 1; train it anew with this saccade"),
+        ("format: one\n", "a model of format one, wanted 1; train it anew with this saccade"),
+        ("", "a model of format None, wanted 1; train it anew with this saccade"),
+    ],
+)
+def test_a_folder_of_another_format_says_what_to_do(line: str, remedy: str, copy: Path) -> None:
+    config = copy / "config.yaml"
+    assert config.read_text().startswith("format: 1\n")
+    config.write_text(line + config.read_text().removeprefix("format: 1\n"))
+    seal(copy)
+    assert refused(copy) == f"{config}: {remedy}"
+
+
 def test_a_run_is_a_model_too(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sentences = ["May 3, 1999"]
-    assert saccade.load(run).translate(sentences) == saccade.load(run / "model").translate(sentences)
+    ours, theirs = (saccade.load(folder, saccade.Translator).translate(sentences) for folder in (run, run / "model"))
+    assert ours == theirs
     (tmp_path / "run.json").write_text("{}")
     assert "this training has no model yet" in refused(tmp_path)
     (tmp_path / "model").mkdir()

@@ -20,7 +20,7 @@ from tests.reliability.conftest import TINY
 SLOW_VALIDATION = """
 import sys, time
 from saccade.cli.main import main
-from saccade.tasks import TranslationTask
+from saccade.tasks.translation.training import TranslationTask
 
 def validate(task):
     print("validating", flush=True)
@@ -60,7 +60,7 @@ def test_a_signal_loses_no_step_and_leaves_a_model(number: int, code: int, tmp_p
     assert last.endswith(f"to go on: saccade train --run {run}")
     stopped = int(last.partition("after step ")[2].partition(",")[0])
     assert stopped >= 10
-    assert saccade.load(run).translate(["May 3"])[0].text is not None
+    assert saccade.load(run, saccade.Translator).translate(["May 3"])[0].text is not None
 
     assert main(["train", *TINY, *settings, f"train.steps={stopped + 5}", "--run", str(run)]) == 0
     other = tmp_path / "undisturbed"
@@ -98,7 +98,7 @@ def test_the_best_model_so_far_is_there_while_the_training_goes_on(tmp_path: Pat
     process = begin(run, "train.steps=100000", "train.validate_every=5", "train.log_every=5")
     try:
         until(run, 15)
-        assert saccade.load(run).translate(["May 3"])
+        assert saccade.load(run, saccade.Translator).translate(["May 3"])
         assert process.poll() is None
     finally:
         process.kill()

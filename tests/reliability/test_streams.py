@@ -158,7 +158,7 @@ def test_lines_of_the_n_best_carry_the_number_of_their_sentence(
 
 
 def test_what_was_drawn_is_sorted(model: Path) -> None:
-    (drawn,) = saccade.load(model).translate(["May 3"], sampling=True, nbest=8)
+    (drawn,) = saccade.load(model, saccade.Translator).translate(["May 3"], sampling=True, nbest=8)
     scores = [drawn.score, *(one.score for one in drawn.alternatives)]
     assert len(set(scores)) > 1
     assert scores == sorted(scores, reverse=True)
@@ -180,7 +180,7 @@ def test_a_sentence_that_is_too_long(
 
 
 def test_the_parts_of_a_sentence_are_translated_each_by_itself(model: Path) -> None:
-    translator = saccade.load(model)
+    translator = saccade.load(model, saccade.Translator)
     text = "May 3, 1999. " * 80
     tokens = translator.vocabularies.source.encode(text)
     parts = ["".join(part.words[:-1]) for part in split_tokens(tokens, translator.net.longest)]
@@ -218,7 +218,7 @@ def test_parts_end_where_a_reader_would_pause() -> None:
 
 
 def test_marks_without_end_are_read_in_no_time(model: Path) -> None:
-    vocabulary = saccade.load(model).vocabularies.source
+    vocabulary = saccade.load(model, saccade.Translator).vocabularies.source
     began = time.monotonic()
     vocabulary.encode("a" + "\u0301\u0323" * 40_000)
     assert time.monotonic() < began + 5  # it took half a minute
@@ -295,7 +295,7 @@ def test_arguments_that_are_not_text(model: Path, tmp_path: Path) -> None:
 
 
 def test_lone_halves_of_characters_are_no_text(model: Path) -> None:
-    translator = saccade.load(model)
+    translator = saccade.load(model, saccade.Translator)
     assert len(translator.translate(["\ud800"])) == 1  # an unknown character like others: nothing has to be encoded
 
 
@@ -344,5 +344,5 @@ def test_images_whose_names_come_in_on_a_pipe(
     assert [row[0] for row in rows] == names.splitlines()
     assert [bool(row[1]) for row in rows] == [True, False, False, True]
     assert "2 of 4 images failed" in said.err
-    assert main(["classify", str(tmp_path / "classes"), str(tmp_path / "red.png"), "--figure", "x.bmp"]) == 2
-    assert "'.bmp', wanted one of .png" in capsys.readouterr().err
+    assert main(["classify", str(tmp_path / "classes"), str(tmp_path / "red.png"), "--png", "x.bmp"]) == 2
+    assert "--png: found x.bmp, wanted a name that ends in .png" in capsys.readouterr().err

@@ -126,21 +126,21 @@ def test_a_fifo_is_written_into(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a device, or replace one")
 def test_a_device_is_written_into(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    full = tmp_path / "full"
+    full = tmp_path / "full.png"
     try:
         os.mknod(full, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
     except OSError:
         pytest.skip("no devices can be made here")
-    for option in ("--json", "--html"):
+    for option in ("--png", "--html"):
         assert main(["look", str(model), "May 3", option, str(full)]) == 2
         assert f"{full} cannot be written: No space left on device; make room" in capsys.readouterr().err
         assert stat.S_ISCHR(full.stat().st_mode)
 
 
 def test_the_shells_own_file_is_written_into(model: Path, tmp_path: Path) -> None:
-    """`--json /dev/stdout > file` goes to that file, which is not put aside while others write to it."""
+    """`--html /dev/stdout > file` goes to that file, which is not put aside while others write to it."""
     with (tmp_path / "out").open("wb") as out:
-        result = saccade("look", str(model), "May 3", "--json", "/dev/stdout", stdout=out)
+        result = saccade("look", str(model), "May 3", "--html", "/dev/stdout", stdout=out)
     assert result.returncode == 0
-    assert b'"saccade attention map"' in (tmp_path / "out").read_bytes()
+    assert (tmp_path / "out").read_bytes().startswith(b"<!doctype html>")
     assert list(tmp_path.iterdir()) == [tmp_path / "out"]

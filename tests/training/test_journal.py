@@ -90,7 +90,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 import numpy as np
-from saccade.errors import InputError
+from saccade.base.errors import InputError
 from saccade.training.journal import Board, Journal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 folder = Path(sys.argv[1])

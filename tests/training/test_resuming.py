@@ -47,7 +47,7 @@ import os, sys
 import torch._dynamo  # which optimizers import
 from saccade.cli import train
 from saccade.cli.main import main
-from saccade.data import Dates
+from saccade.tasks.translation.dates import Dates
 [Dates(0).pair(n) for n in range(500)]  # Babel has read its locales
 for line in sys.stdin:
     child = os.fork()
