@@ -2,7 +2,7 @@
 
 import argparse
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -49,6 +49,25 @@ class Look(Generic[ModelT]):
     add_options: Callable[[TakesOptions], None] = lambda parser: None
 
 
+@dataclass(frozen=True)
+class MadeCorpus:
+    """`saccade data make` of one corpus that a task can learn from."""
+
+    name: str
+    help: str
+    description: str
+    add_options: Callable[[TakesOptions], None]
+    write: Callable[[argparse.Namespace], None]  # what comes of `chosen.seed`, into `chosen.out`, and say where it is
+
+
+@dataclass(frozen=True)
+class PublicSets:
+    """`saccade data get` of the public data that a task can learn from."""
+
+    names: Sequence[str]
+    get: Callable[..., list[Path]]  # name, out, source=, progress=
+
+
 @dataclass(frozen=True, kw_only=True)
 class TaskKind(Generic[RecipeT, DataT, ModelT]):
     """One task, with all that belongs to it."""
@@ -62,10 +81,15 @@ class TaskKind(Generic[RecipeT, DataT, ModelT]):
     model: type[ModelT]
     evaluate: Evaluation[ModelT]
     look: Look[ModelT] | None = None
+    made: Sequence[MadeCorpus] = ()
+    public: PublicSets | None = None
 
     def read(self, recipe: RecipeT, tell: Tell) -> "Prepared":
         """The data of a recipe, and how to go on from there."""
-        data = self.load_data(recipe, tell)
+        return self.prepare(recipe, self.load_data(recipe, tell))
+
+    def prepare(self, recipe: RecipeT, data: DataT) -> "Prepared":
+        """The same with data that is there already."""
         return Prepared(data.fingerprint(), lambda run, reporter: self.task(recipe, data, run, reporter))
 
 

@@ -1,5 +1,6 @@
 """Captioning, as the table of tasks has it."""
 
+from saccade.tasks.captioning.corpora import SHAPES
 from saccade.tasks.captioning.data import load_caption_splits
 from saccade.tasks.captioning.evaluate import EVALUATION
 from saccade.tasks.captioning.look import LOOK
@@ -18,4 +19,5 @@ KIND = TaskKind(
     model=Captioner,
     evaluate=EVALUATION,
     look=LOOK,
+    made=(SHAPES,),
 )

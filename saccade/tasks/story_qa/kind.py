@@ -1,6 +1,7 @@
 """Story qa, as the table of tasks has it."""
 
 from saccade.tasks.kind import TaskKind
+from saccade.tasks.story_qa.corpora import STORIES
 from saccade.tasks.story_qa.data import load_story_splits
 from saccade.tasks.story_qa.evaluate import EVALUATION
 from saccade.tasks.story_qa.look import LOOK
@@ -18,4 +19,5 @@ KIND = TaskKind(
     model=Answerer,
     evaluate=EVALUATION,
     look=LOOK,
+    made=(STORIES,),
 )

@@ -1,6 +1,7 @@
 """Translation, as the table of tasks has it."""
 
 from saccade.tasks.kind import TaskKind
+from saccade.tasks.translation.corpora import MADE, PUBLIC
 from saccade.tasks.translation.data import load_splits
 from saccade.tasks.translation.evaluate import EVALUATION
 from saccade.tasks.translation.look import LOOK
@@ -18,4 +19,6 @@ KIND = TaskKind(
     model=Translator,
     evaluate=EVALUATION,
     look=LOOK,
+    made=MADE,
+    public=PUBLIC,
 )
