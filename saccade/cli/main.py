@@ -14,8 +14,8 @@ from saccade.base.errors import InputError, Stopped, one_line
 from saccade.shell.parser import Parser, speak_utf8
 from saccade.tasks import commands
 
-# Each command is a module with `add_arguments(parser)`: these of this room, and those of the tasks. Only the one that is
-# asked for is imported: torch takes seconds, and `saccade --help` should not.
+# Each command is a module with `add_arguments(parser)`: these of this room, and those of the tasks. Only the one that
+# is asked for is imported: torch takes seconds, and `saccade --help` should not.
 SHARED = {
     "train": "train a model as a recipe says, or go on with a training that was broken off",
     "evaluate": "run a model on a test set and score the result",

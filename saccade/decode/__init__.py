@@ -2,7 +2,7 @@
 
 from saccade.decode.beam import beam_search
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty
-from saccade.decode.search import Search, find, read_search
+from saccade.decode.search import Search, SearchOptions, find, read_search
 from saccade.decode.single import draw, greedy_search, sample
 from saccade.decode.trace import UNTRACED, Branch, Trace, TreeNode
 
@@ -11,6 +11,7 @@ __all__ = [
     "Branch",
     "Hypothesis",
     "Search",
+    "SearchOptions",
     "Trace",
     "TreeNode",
     "beam_search",

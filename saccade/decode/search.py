@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 import torch
 
@@ -57,7 +57,22 @@ class Search:
         expect("top_p", self.top_p, 0 < self.top_p <= 1, "above 0, up to 1")
 
 
-def read_search(options: dict[str, Any]) -> Search:
+class SearchOptions(TypedDict, total=False):
+    """The fields of `Search`, for calls that take them by name: `translate(texts, beam=3)`."""
+
+    beam: int
+    nbest: int
+    length_penalty: float
+    coverage_penalty: float
+    sampling: bool
+    temperature: float
+    top_k: int | None
+    top_p: float
+    seed: int
+    precision: Precision
+
+
+def read_search(options: SearchOptions) -> Search:
     """The search that these options describe; all of them have to be fields of `Search`."""
     unknown = [name for name in options if name not in Search.__dataclass_fields__]
     if unknown:

@@ -32,7 +32,10 @@ _SEARCH = tuple(Search.__dataclass_fields__)
 
 
 def search_of(chosen: argparse.Namespace, *, beam: int = 5) -> dict[str, Any]:
-    """The fields of `Search` that were chosen; `beam` is the usual one. A beam beside --sampling is refused, as it would mean nothing."""
+    """The fields of `Search` that were chosen, the beam being `beam` where none was.
+
+    Beside --sampling a beam is refused, as it would mean nothing.
+    """
     if chosen.sampling and chosen.beam is not None:
         raise InputError("--beam: draws (--sampling) know no beam; leave one of the two out")
     fields = {name: getattr(chosen, name) for name in _SEARCH if name != "beam"}

@@ -13,10 +13,10 @@ from saccade.base.errors import InputError, Stopped
 from saccade.base.files import is_leftover, read_own, remove_leftovers, write_file
 from saccade.base.model_folder import MODEL, RUN, file_digest
 from saccade.base.settings import differences, located, path_settings, write_yaml
-from saccade.tasks.kind import kind_of
+from saccade.tasks.kind import Data, kind_of
 from saccade.tasks.recipes import load_recipe
 from saccade.text import VOCABULARY, remove_vocabularies, vocabulary_files
-from saccade.training import CHECKPOINT, Recipe, Reporter, Stopping, describe, train
+from saccade.training import CHECKPOINT, Callback, Recipe, Reporter, Stopping, describe, train
 from saccade.training.lock import LOCK, locked
 
 RECIPE = "recipe.yaml"
@@ -41,14 +41,23 @@ class Origin(NamedTuple):
         return [place for near, far in self.folders for place in (run / near, Path(far))]
 
 
-def start_training(recipe: Recipe[Any, Any], run: Path, reporter: Reporter, *, own: bool = False) -> dict[str, float]:
+def start_training(
+    recipe: Recipe[Any, Any],
+    run: Path,
+    reporter: Reporter,
+    *,
+    own: bool = False,
+    data: Data | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> dict[str, float]:
     """Train as the recipe says, in the folder `run`. If a training was broken off there, it goes on.
 
-    own  the recipe is that of the run: its paths are meant as they were when it was begun
+    own   the recipe is that of the run: its paths are meant as they were when it was begun
+    data  is learnt from in place of what the recipe names
     """
     with Stopping() as stopping:
         try:
-            return _train(recipe, run, reporter, stopping, own=own)
+            return _train(recipe, run, reporter, stopping, own=own, data=data, callbacks=callbacks)
         except Stopped as stopped:
             raise Stopped(f"{stopped}; to go on: saccade train --run {shlex.quote(str(run))}", stopped.signal) from None
         except KeyboardInterrupt:
@@ -58,7 +67,14 @@ def start_training(recipe: Recipe[Any, Any], run: Path, reporter: Reporter, *, o
 
 
 def _train(
-    recipe: Recipe[Any, Any], run: Path, reporter: Reporter, stopping: Stopping, *, own: bool
+    recipe: Recipe[Any, Any],
+    run: Path,
+    reporter: Reporter,
+    stopping: Stopping,
+    *,
+    own: bool,
+    data: Data | None,
+    callbacks: Sequence[Callback],
 ) -> dict[str, float]:
     before = _origin_of(run)
     if recipe.train.threads is not None:
@@ -67,12 +83,13 @@ def _train(
     here = Path.cwd()
     # first: of a recipe whose data is not there, no folder should remain
     found = located(recipe, [*known, here] if own else [Path(), *known])
-    data = kind_of(found.task, where="the recipe").read(found, reporter.say)
+    kind = kind_of(found.task, where="the recipe")
+    prepared = kind.read(found, reporter.say) if data is None else kind.prepare(found, data)
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
         folder = [os.path.relpath(here, run), str(here)]
         folders = [folder, *(one for one in (before.folders if before else []) if one != folder)][:_MOST_FOLDERS]
-        origin = Origin(data.fingerprint, torch.get_num_threads(), torch.__version__, folders, {})
+        origin = Origin(prepared.fingerprint, torch.get_num_threads(), torch.__version__, folders, {})
         if resuming and before is not None:
             _compare_recipes(recipe, run, reporter)
             _compare_origins(before, origin, recipe, run, reporter)
@@ -84,9 +101,9 @@ def _train(
         write_file(run / RECIPE, write_yaml(recipe).encode())
         remove_leftovers(run / VOCABULARY)
         with reporter:
-            task = data.task(run, reporter)
+            task = prepared.task(run, reporter)
             _write_origin(origin._replace(vocabulary=_vocabulary_of(run)), run)
-            figures = train(task, recipe.train, run, reporter, stopping)
+            figures = train(task, recipe.train, run, reporter, stopping, callbacks)
             reporter.say(f"{run / MODEL}: {describe(figures)}")
     return figures
 

@@ -8,11 +8,11 @@ import yaml
 
 from saccade.base.errors import InputError
 from saccade.base.model_folder import MODEL
-from saccade.tasks.kind import kind_of
+from saccade.tasks.kind import Data, kind_of
 from saccade.tasks.model import Model
 from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import recipe_of_run, start_training
-from saccade.training import Recipe, Reporter, make_reporter
+from saccade.training import Callback, Recipe, Reporter, make_reporter
 
 
 def train(
@@ -20,13 +20,18 @@ def train(
     *,
     run: str | Path,
     settings: Mapping[str, Any] | Sequence[str] = (),
+    data: Data | None = None,
+    callbacks: Sequence[Callback] = (),
     reporter: Reporter | None = None,
 ) -> Model[Any, Any]:
     """Train a model as a recipe says, in the folder `run`, and give it back. One that was broken off there goes on.
 
-    recipe    the name of one of the package (`saccade recipe list`), a file, or a `Recipe`; None: that of the run
-    settings  in place of the recipe's: {"train.steps": 2000, "model.score": "general"}, or ["train.steps=2000"]
-    reporter  is told how it goes; without one, there is a bar on the terminal, or lines where there is none
+    recipe     the name of one of the package (`saccade recipe list`), a file, or a `Recipe`; None: that of the run
+    settings   in place of the recipe's: {"train.steps": 2000, "model.score": "general"}, or ["train.steps=2000"]
+    data       what is learnt from in place of what the recipe names: what its task's `load_data` would give, such as
+               `saccade.tasks.translation.data.Splits(train=[Pair(...), ...], valid=[...])`
+    callbacks  are called after each step and each validation, and can end the training
+    reporter   is told how it goes; without one, there is a bar on the terminal, or lines where there is none
     """
     folder = Path(run)
     assignments = _assignments(settings)
@@ -37,7 +42,7 @@ def train(
     else:
         made = recipe_of_run(folder, assignments) if recipe is None else load_recipe(str(recipe), assignments)
     own = recipe is None and not any(one.startswith("data.") for one in assignments)
-    start_training(made, folder, reporter or make_reporter(), own=own)
+    start_training(made, folder, reporter or make_reporter(), own=own, data=data, callbacks=callbacks)
     return kind_of(made.task, where="the recipe").model.load(folder / MODEL)
 
 

@@ -1,5 +1,6 @@
 """Training: the loop, schedules, checkpoints. Nothing here knows what is learnt."""
 
+from saccade.training.callback import Callback
 from saccade.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from saccade.training.journal import Journal, read_journal
 from saccade.training.loop import CHECKPOINT, average, describe, make_optimizer, train
@@ -13,6 +14,7 @@ from saccade.training.task import Task, count_parameters
 __all__ = [
     "CHECKPOINT",
     "Bar",
+    "Callback",
     "ImageTrainSettings",
     "Journal",
     "Lines",

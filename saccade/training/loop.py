@@ -10,6 +10,7 @@ import math
 import re
 import signal
 import time
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
@@ -23,6 +24,7 @@ from saccade.base.model_folder import MODEL, fill, read_into, tensors_of
 from saccade.base.tensors import read_tensors, write_tensors
 from saccade.runtime.bfloat16 import learning_in, slow_without_bfloat16
 from saccade.runtime.heap import keep_heap
+from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
 from saccade.training.journal import Board, Journal
 from saccade.training.progress import Reporter
@@ -43,7 +45,12 @@ CHECKPOINT, BEST, SNAPSHOTS, JOURNAL, BOARD = (
 
 
 def train(
-    task: Task[BatchT, Any], settings: TrainSettings, run: Path, reporter: Reporter, stopping: Stopping | None = None
+    task: Task[BatchT, Any],
+    settings: TrainSettings,
+    run: Path,
+    reporter: Reporter,
+    stopping: Stopping | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> dict[str, float]:
     """Train until the last step or until nothing gets better, from where the folder `run` is.
 
@@ -64,7 +71,7 @@ def train(
     stopping = Stopping() if stopping is None else stopping
     with stopping.noted():
         try:
-            return _Training(task, settings, run, reporter, stopping, optimizer).go_on(progress)
+            return _Training(task, settings, run, reporter, stopping, optimizer, callbacks).go_on(progress)
         except KeyboardInterrupt:
             if stopping.asked is None:
                 raise
@@ -82,7 +89,9 @@ class _Training(Generic[BatchT]):
         reporter: Reporter,
         stopping: Stopping,
         optimizer: torch.optim.Optimizer,
+        callbacks: Sequence[Callback],
     ) -> None:
+        self.callbacks, self.ended = callbacks, False
         self.task, self.settings, self.run = task, settings, run
         self.reporter, self.stopping, self.optimizer = reporter, stopping, optimizer
 
@@ -106,7 +115,7 @@ class _Training(Generic[BatchT]):
                 progress = self._save(progress)
             if self.stopping.asked is not None:
                 self._stop(progress)
-            if progress.step >= settings.steps or _given_up(progress, settings):
+            if progress.step >= settings.steps or self.ended or _given_up(progress, settings):
                 break
             step = progress.step + 1
             batches = list(islice(stream, settings.accumulate))
@@ -127,6 +136,8 @@ class _Training(Generic[BatchT]):
                 progress = progress._replace(window_loss=0.0, window_items=0)
                 window_began, window_first = now, 0
             self.reporter.step(step, settings.steps, figures, unit=task.unit)
+            for callback in self.callbacks:
+                callback.step(step, loss / max(items, 1), task.model)
         return self._finished(progress)
 
     def _write(self, record: dict[str, Any]) -> None:
@@ -151,6 +162,7 @@ class _Training(Generic[BatchT]):
         self.board.figures("valid", valid, step)
         self.board.pictures(pictures, step)
         progress = _keep(self.task, self.settings, progress, valid, self.run)
+        self.ended = any_ends(self.callbacks, step, valid, self.task.model)
         mark = " (best so far)" if progress.best_step == step else ""
         self.reporter.say(f"step {step}: validation {describe(valid)}{mark}")
         return progress._replace(validated=step)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, Unpack
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor
 from saccade.base.errors import expect
 from saccade.base.model_folder import tensors_of
 from saccade.base.tensors import write_tensors
-from saccade.decode import Hypothesis, Search, find, read_search
+from saccade.decode import Hypothesis, Search, SearchOptions, find, read_search
 from saccade.look import AttentionMap
 from saccade.nets import Eye, evaluating
 from saccade.runtime.heap import keep_heap
@@ -83,7 +83,7 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         attention: bool = False,
         batch: int = 16,
         progress: Callable[[int], None] | None = None,
-        **search: Any,
+        **search: Unpack[SearchOptions],
     ) -> list[Caption]:
         """Say what is on each image: files, or their bytes; each as if it were alone.
 

@@ -80,11 +80,11 @@ def run(chosen: argparse.Namespace) -> int:
                 failed += show_nothing(answer, {"question": "", "answer": ""}, as_json=chosen.json)
                 continue
             assert isinstance(one, Asked)  # what cannot be read has no answer
-            answer = replace(answer, sentences=one.sentences)  # as they were written
-            _show(one, answer, chosen)
+            shown = replace(answer, sentences=one.sentences)  # as they were written
+            _show(one, shown, chosen)
             if chosen.html is not None or figures:
                 title = f"{one.text} {answer.text}"
-                panels.append(Panel(title, answerer.maps(answer, name=title)))
+                panels.append(Panel(title, answerer.maps(shown, name=title)))
         sys.stdout.flush()
     write_page(chosen.html, panels, title="stories")
     if panels:

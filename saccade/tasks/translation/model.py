@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Literal, NamedTuple, Self, Unpack, get_args
 
 import torch
 
 from saccade.base.errors import InputError, expect
-from saccade.decode import UNTRACED, Hypothesis, Search, Trace, TreeNode, find, read_search
+from saccade.decode import UNTRACED, Hypothesis, Search, SearchOptions, Trace, TreeNode, find, read_search
 from saccade.look import AttentionMap
 from saccade.nets import evaluating
 from saccade.runtime.heap import keep_heap
@@ -90,7 +90,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         overlong: Overlong = "split",
         batch: int = 64,
         progress: Callable[[int], None] | None = None,
-        **search: Any,
+        **search: Unpack[SearchOptions],
     ) -> list[Translation]:
         """Translate plain sentences, in their order, each as if it were alone.
 
@@ -170,7 +170,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
                     progress(len(places))
         return results
 
-    def search_tree(self, sentence: str, **search: Any) -> list[TreeNode]:
+    def search_tree(self, sentence: str, **search: Unpack[SearchOptions]) -> list[TreeNode]:
         """What a beam search for this sentence tries: all that it keeps from step to step, and all that ends."""
         how = read_search(search)
         if how.sampling:

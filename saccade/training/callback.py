@@ -1,0 +1,23 @@
+"""What a program can do while a model is trained."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class Callback:
+    """Is called as a training goes on; override what you want. `model` is the model itself, to look at, not to change.
+
+    A training with callbacks is the same, bit for bit, as long as they draw no random numbers from torch.
+    """
+
+    def step(self, step: int, loss: float, model: Any) -> None:
+        """A step is done; `loss` is its mean over the items of its batch."""
+
+    def validated(self, step: int, figures: dict[str, float], model: Any) -> bool:
+        """A validation is done; True ends the training, as early stopping does."""
+        return False
+
+
+def any_ends(callbacks: Sequence[Callback], step: int, figures: dict[str, float], model: Any) -> bool:
+    """Tell all of a validation; whether any of them wants the training to end."""
+    return any([callback.validated(step, dict(figures), model) for callback in callbacks])  # noqa: C419 - all are told
