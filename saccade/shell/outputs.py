@@ -8,13 +8,7 @@ from typing import TypeVar
 
 from saccade.base.errors import InputError
 from saccade.base.files import expect_writable
-from saccade.look import drawable
 from saccade.look.figure import form_of
-
-
-def say_written(path: Path) -> None:
-    """Of `saccade look`, a line for each file; a name that is no UTF-8 is shown as well as it can be."""
-    print(f"written: {drawable(str(path))}")
 
 
 Input = TypeVar("Input")

@@ -1,6 +1,5 @@
 """Learning an algorithm from examples as a task of the training loop."""
 
-import hashlib
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from saccade.base.fingerprint import fingerprint
 from saccade.base.order import Cursor
 from saccade.metrics import score_bits
 from saccade.tasks.algorithms.model import MemoryMachine
@@ -29,7 +29,7 @@ class AlgorithmSplits(NamedTuple):
 
     def fingerprint(self) -> str:
         """A short text that other problems do not have."""
-        return hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()[:16]
+        return fingerprint([self.settings.model_dump_json()])
 
 
 class AlgorithmTask(Task[Episodes, MemoryMachine]):

@@ -1,6 +1,5 @@
 """Where a recipe's captioned images come from: the user's files, or scenes that the package draws."""
 
-import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from saccade.base.errors import InputError
+from saccade.base.fingerprint import fingerprint
 from saccade.metrics import caption_words
 from saccade.tasks.captioning.recipe import CaptionDataSettings
 from saccade.vision import Captioned, Scene, make_scenes, read_captions, read_names
@@ -26,15 +26,15 @@ class CaptionSplits(NamedTuple):
 
         Of an image's file it takes the name within the folder and the size: there may be too many to be read for this.
         """
-        digest = hashlib.sha256()
         folder = None if self.folder is None else self.folder.absolute()
-        for part in (self.train, self.valid):
-            digest.update(f"{len(part)}\n".encode())
-            for one in part:
-                # of a made scene, the name says all
-                file = [one.image] if folder is None else _name_and_size(Path(one.image).absolute(), folder)
-                digest.update(f"{json.dumps([*file, one.captions, one.nouns])}\n".encode())
-        return digest.hexdigest()[:16]
+
+        def said(one: Captioned) -> str:
+            # of a made scene, the name says all
+            file = [one.image] if folder is None else _name_and_size(Path(one.image).absolute(), folder)
+            return json.dumps([*file, one.captions, one.nouns])
+
+        parts = (self.train, self.valid)
+        return fingerprint(text for part in parts for text in (str(len(part)), *map(said, part)))
 
 
 def _name_and_size(image: Path, folder: Path) -> list[str | int | None]:

@@ -1,12 +1,12 @@
 """The images that a classifier learns from: the user's, or made ones."""
 
-import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from saccade.base.errors import InputError
+from saccade.base.fingerprint import fingerprint
 from saccade.tasks.classification.recipe import LabelledDataSettings
 from saccade.vision import Labelled, make_digits, make_scenes, read_labelled
 from saccade.vision.shapes import SHAPES
@@ -21,12 +21,10 @@ class LabelledSplits(NamedTuple):
 
     def fingerprint(self) -> str:
         """A short text that other images do not have."""
-        digest = hashlib.sha256()
-        for part in (self.train, self.valid):
-            digest.update(part.pixels.tobytes())
-            digest.update(part.labels.tobytes())
-            digest.update("\n".join(part.classes).encode(errors="surrogateescape"))
-        return digest.hexdigest()[:16]
+        parts = (self.train, self.valid)
+        return fingerprint(
+            one for part in parts for one in (part.pixels.tobytes(), part.labels.tobytes(), *part.classes)
+        )
 
 
 def load_labelled_splits(settings: LabelledDataSettings, *, side: int) -> LabelledSplits:

@@ -1,10 +1,10 @@
 """The lines that a reader learns from: made of drawn digits, or of MNIST's."""
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from saccade.base.fingerprint import fingerprint
 from saccade.tasks.line_reading.lines import Lines, make_lines
 from saccade.tasks.line_reading.recipe import LineDataSettings
 from saccade.vision import Labelled, make_digits, read_labelled
@@ -20,11 +20,7 @@ class LineSplits(NamedTuple):
 
     def fingerprint(self) -> str:
         """A short text that other lines do not have."""
-        digest = hashlib.sha256()
-        for part in self:
-            digest.update(part.pixels.tobytes())
-            digest.update("\n".join(part.texts).encode())
-        return digest.hexdigest()[:16]
+        return fingerprint(one for part in self for one in (part.pixels.tobytes(), *part.texts))
 
 
 def load_line_splits(

@@ -1,11 +1,11 @@
 """The problems that a pointer network learns from: the user's, or made ones."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import NamedTuple
 
 from saccade.base.errors import InputError
+from saccade.base.fingerprint import fingerprint
 from saccade.tasks.pointing.files import read_problems
 from saccade.tasks.pointing.problems import Problem, make_problems
 from saccade.tasks.pointing.recipe import PointingDataSettings
@@ -21,7 +21,7 @@ class PointingSplits(NamedTuple):
 
     def fingerprint(self) -> str:
         """A short text that other problems do not have."""
-        return hashlib.sha256(json.dumps(self).encode()).hexdigest()[:16]
+        return fingerprint([json.dumps(self)])
 
 
 def load_problem_splits(settings: PointingDataSettings, model: PointerModel) -> PointingSplits:

@@ -1,6 +1,5 @@
 """The stories that a memory network learns from: the user's, or made ones."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from saccade.base.errors import InputError
+from saccade.base.fingerprint import fingerprint
 from saccade.tasks.story_qa.made import make_stories
 from saccade.tasks.story_qa.recipe import StoryDataSettings
 from saccade.tasks.story_qa.stories import Question, read_stories
@@ -21,12 +21,7 @@ class StorySplits(NamedTuple):
 
     def fingerprint(self) -> str:
         """A short text that other stories do not have."""
-        digest = hashlib.sha256()
-        for part in self:
-            digest.update(f"{len(part)}\n".encode())
-            for one in part:
-                digest.update(repr((one.story, one.question, one.answer)).encode())
-        return digest.hexdigest()[:16]
+        return fingerprint(repr((len(part), one.story, one.question, one.answer)) for part in self for one in part)
 
 
 def load_story_splits(settings: StoryDataSettings) -> StorySplits:

@@ -1,12 +1,13 @@
 """Where a recipe's pairs come from: the user's files, or a corpus that the package makes."""
 
-import hashlib
 import random
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from saccade.base.errors import InputError
+from saccade.base.fingerprint import fingerprint
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.made import split_corpus
 from saccade.tasks.translation.numbers import Numbers
@@ -24,12 +25,7 @@ class Splits(NamedTuple):
 
     def fingerprint(self) -> str:
         """A short text that other pairs do not have."""
-        digest = hashlib.sha256()
-        for pairs in self:
-            digest.update(f"{len(pairs)}\n".encode())
-            for pair in pairs:
-                digest.update(f"{pair.source}\t{pair.target}\n".encode(errors="surrogatepass"))
-        return digest.hexdigest()[:16]
+        return fingerprint(text for pairs in self for text in (str(len(pairs)), *chain.from_iterable(pairs)))
 
 
 def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda text: None) -> Splits:
