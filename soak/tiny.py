@@ -161,7 +161,7 @@ _ASK: dict[type[Model[Any, Any]], Callable[[Any], Any]] = {
     Translator: lambda model: [(one.text, one.score) for one in model.translate(["3 March 2020", "forty-two"], beam=2)],
     Captioner: lambda model: [(one.text, one.score) for one in model.caption([_picture(28)])],
     Classifier: lambda model: model.classify([_picture(28)])[0].ranking,
-    LineReader: lambda model: [(one.text, one.attention) for one in model.read([_picture(84)])],
+    LineReader: lambda model: [(one.text, one.attention) for one in model.read([_picture(84)], attention=True)],
     Pointer: lambda model: [(one.order, one.score) for one in model.point([[3.0, 1.0, 2.0]])],
     Answerer: lambda model: model.answer_all([_QUESTION])[0].ranking,
     MemoryMachine: _ask_machine,

@@ -44,7 +44,7 @@ def test_the_steps_for_a_new_score_are_enough(tmp_path: Path) -> None:
         "-k",
         "distance or has_a_formula",
         "--ignore",
-        "tests/tasks/test_learning.py",  # the slowest, and the same for every score
+        "tests/tasks/translation/test_learning.py",  # the slowest, and the same for every score
     ]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)  # noqa: S603
     assert run.returncode == 0, run.stdout

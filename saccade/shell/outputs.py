@@ -10,7 +10,6 @@ from saccade.base.errors import InputError
 from saccade.base.files import expect_writable
 from saccade.look.figure import form_of
 
-
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
