@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import yaml
 
@@ -14,12 +14,38 @@ from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import recipe_of_run, start_training
 from saccade.training import Callback, Recipe, Reporter, make_reporter
 
+ModelT = TypeVar("ModelT", bound=Model[Any, Any])
+Settings = Mapping[str, Any] | Sequence[str]
 
+
+@overload
 def train(
     recipe: str | Path | Recipe[Any, Any] | None = None,
+    kind: None = None,
     *,
     run: str | Path,
-    settings: Mapping[str, Any] | Sequence[str] = (),
+    settings: Settings = (),
+    data: Data | None = None,
+    callbacks: Sequence[Callback] = (),
+    reporter: Reporter | None = None,
+) -> Model[Any, Any]: ...
+@overload
+def train(
+    recipe: str | Path | Recipe[Any, Any] | None,
+    kind: type[ModelT],
+    *,
+    run: str | Path,
+    settings: Settings = (),
+    data: Data | None = None,
+    callbacks: Sequence[Callback] = (),
+    reporter: Reporter | None = None,
+) -> ModelT: ...
+def train(
+    recipe: str | Path | Recipe[Any, Any] | None = None,
+    kind: type[Model[Any, Any]] | None = None,
+    *,
+    run: str | Path,
+    settings: Settings = (),
     data: Data | None = None,
     callbacks: Sequence[Callback] = (),
     reporter: Reporter | None = None,
@@ -27,6 +53,7 @@ def train(
     """Train a model as a recipe says, in the folder `run`, and give it back. One that was broken off there goes on.
 
     recipe     the name of one of the package (`saccade recipe list`), a file, or a `Recipe`; None: that of the run
+    kind       what the model is, such as `saccade.Translator`: so type checkers know, and another recipe is refused
     settings   in place of the recipe's: {"train.steps": 2000, "model.score": "general"}, or ["train.steps=2000"]
     data       what is learnt from in place of what the recipe names: what its task's `load_data` would give, such as
                `saccade.tasks.translation.data.Splits(train=[Pair(...), ...], valid=[...])`
@@ -41,12 +68,15 @@ def train(
         made = recipe
     else:
         made = recipe_of_run(folder, assignments) if recipe is None else load_recipe(str(recipe), assignments)
+    task = kind_of(made.task, where="the recipe")
+    if kind is not None and not issubclass(task.model, kind):
+        raise InputError(f"the recipe is of {made.task}, whose model is a {task.model.__name__}, not {kind.__name__}")
     own = recipe is None and not any(one.startswith("data.") for one in assignments)
     start_training(made, folder, reporter or make_reporter(), own=own, data=data, callbacks=callbacks)
-    return kind_of(made.task, where="the recipe").model.load(folder / MODEL)
+    return task.model.load(folder / MODEL)
 
 
-def _assignments(settings: Mapping[str, Any] | Sequence[str]) -> list[str]:
+def _assignments(settings: Settings) -> list[str]:
     if isinstance(settings, str):
         raise InputError('settings: found one text, wanted a list of them, or a dict such as {"train.steps": 2000}')
     if not isinstance(settings, Mapping):

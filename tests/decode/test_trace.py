@@ -5,7 +5,7 @@ import torch
 
 from saccade.decode import Branch, Trace, beam_search
 from saccade.text import END, START
-from tests.models.test_translator import SOURCES, make
+from tests.tasks.translation.test_model import SOURCES, make
 
 
 def ids_of(branches: list[Branch], place: int | None) -> list[int]:

@@ -13,7 +13,7 @@ from saccade.tasks.translation.maps import maps_of
 from saccade.tasks.translation.model import Translator
 from tests.look.conftest import Visit
 from tests.look.test_maps import COLUMNS, ROWS, random_map
-from tests.models.test_translator import make
+from tests.tasks.translation.test_model import make
 
 SENTENCE = "Dienstag, 9. November 2026"
 TREE = [

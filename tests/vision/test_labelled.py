@@ -53,7 +53,7 @@ def test_an_idx_file_is_unpacked_from_what_was_read(tmp_path: Path, monkeypatch:
     path = tmp_path / "x-labels-idx1-ubyte.gz"
     path.write_bytes(gzip.compress(b"\x00\x00\x08\x01\x00\x00\x00\x03") + gzip.compress(b"\x05\x06\x07"))
     assert read_idx(path).tolist() == [5, 6, 7]
-    monkeypatch.setattr("saccade.data.labelled._MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("saccade.vision.labelled._MOST_BYTES", 1 << 20)
     path.write_bytes(gzip.compress(bytes(2 << 20)))
     with pytest.raises(InputError, match="more than 1 MB when it is unpacked"):
         read_idx(path)

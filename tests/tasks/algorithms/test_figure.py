@@ -10,7 +10,7 @@ from saccade.base.errors import InputError
 from saccade.look import figure_bytes
 from saccade.tasks.algorithms.figure import draw_machine, save_machine, used_places
 from saccade.tasks.algorithms.problems import make_episodes
-from tests.models.test_memory_machine import by_hand, make
+from tests.tasks.algorithms.test_model import by_hand, make
 
 
 def weights_at(*places: int, count: int = 10) -> np.ndarray:

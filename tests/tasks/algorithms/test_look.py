@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_look import refused, said
-from tests.models.test_memory_machine import by_hand, make
+from tests.tasks.algorithms.test_model import by_hand, make
+from tests.tasks.translation.test_look import refused, said
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from saccade.base.errors import InputError
 from saccade.base.order import Cursor
 from saccade.base.settings import check_settings
-from saccade.tasks import load_data
+from saccade.tasks.algorithms.kind import KIND
 from saccade.tasks.algorithms.recipe import AlgorithmRecipe
 from saccade.training import Silent, train
 
@@ -18,7 +18,7 @@ def recipe_of(kind: str = "ntm", **settings: Any) -> AlgorithmRecipe:
     sizes = {"places": 8, "width": 6, "dim": 24} if kind == "ntm" else {"dim": 24, "layers": 1}
     usual = {"steps": 6, "batch": 8, "lr": 1e-2, "schedule": "constant", "warmup": 0, "tensorboard": False}
     values = {
-        "task": "algorithm",
+        "task": "algorithms",
         "data": {"make": "copy", "bits": 2, "fewest": 1, "most": 2},
         "model": {"kind": kind, **sizes},
         "train": usual | settings,
@@ -28,7 +28,7 @@ def recipe_of(kind: str = "ntm", **settings: Any) -> AlgorithmRecipe:
 
 
 def learn(recipe: AlgorithmRecipe, run: Path) -> dict[str, float]:
-    return train(load_data(recipe).task(run, Silent()), recipe.train, run, Silent())
+    return train(KIND.read(recipe, print).task(run, Silent()), recipe.train, run, Silent())
 
 
 @pytest.mark.parametrize("kind", ["ntm", "lstm"])
@@ -56,7 +56,7 @@ def test_watching_what_is_not_measured_is_refused():
 def test_the_longest_length_grows(tmp_path: Path):
     recipe = recipe_of(grow=100)
     recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"most": 11})})
-    stream = load_data(recipe).task(tmp_path, Silent()).batches(Cursor())
+    stream = KIND.read(recipe, print).task(tmp_path, Silent()).batches(Cursor())
     lengths = [episodes.length for episodes, _ in islice(stream, 300)]
     assert max(lengths[:10]) <= 2
     assert max(lengths[:50]) <= 6

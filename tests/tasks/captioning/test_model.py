@@ -14,7 +14,6 @@ from PIL import Image
 import saccade
 from saccade.base.errors import InputError
 from saccade.nets.settings import TransformerSettings
-from saccade.tasks import load_as
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.captioning.net import CaptionBatch, caption_loss
 from saccade.tasks.captioning.settings import CaptionerSettings, CaptionRnnSettings, PretrainedEye, SmallEye
@@ -116,8 +115,8 @@ def test_a_saved_captioner_says_the_same_elsewhere(name: str, tmp_path: Path):
     assert isinstance(loaded, Captioner)
     assert loaded.caption(IMAGES) == captioner(name).caption(IMAGES)
     with pytest.raises(InputError, match="saccade caption"):
-        load_as(Translator, tmp_path / "there")
-    assert load_as(Captioner, tmp_path / "there").settings == captioner(name).settings
+        saccade.load(tmp_path / "there", Translator)
+    assert saccade.load(tmp_path / "there", Captioner).settings == captioner(name).settings
 
 
 def test_the_pretrained_eye_travels_with_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -128,8 +127,8 @@ def test_the_pretrained_eye_travels_with_the_model(tmp_path: Path, monkeypatch: 
     made = Captioner.make(settings, vocabulary())
     before = made.caption(IMAGES[:2], beam=2)
     made.save(tmp_path)
-    monkeypatch.setattr("saccade.models.pretrained._PACKAGE", "no_such_package")
-    assert saccade.load(tmp_path).caption(IMAGES[:2], beam=2) == before
+    monkeypatch.setattr("saccade.tasks.captioning.pretrained._PACKAGE", "no_such_package")
+    assert saccade.load(tmp_path, Captioner).caption(IMAGES[:2], beam=2) == before
     (tmp_path / "eye.safetensors").write_bytes(b"nothing")
     with pytest.raises(InputError, match="damaged"):
         saccade.load(tmp_path)

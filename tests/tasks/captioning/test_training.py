@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import safetensors.torch
 
+import saccade
 from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
 from saccade.cli.main import main
 from saccade.decode import Search
-from saccade.tasks import load_as, load_data
 from saccade.tasks.captioning.data import load_caption_splits
+from saccade.tasks.captioning.kind import KIND
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.training import CaptionTask
@@ -25,12 +26,12 @@ from saccade.vision import make_scenes, write_scenes
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("saccade.tasks.image_rows.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("saccade.tasks.captioning.image_rows.cache_folder", lambda: tmp_path / "cache")
 
 
 def small(data: dict[str, Any], *, model: dict[str, Any] | None = None, **settings: Any) -> CaptionRecipe:
     values = {
-        "task": "captions",
+        "task": "captioning",
         "data": {"hold_out": 10, **data},
         "vocabulary": {"kind": "words"},
         "eye": {"kind": "small", "image_side": 16, "channels": [8, 16]},
@@ -112,8 +113,6 @@ def test_images_are_looked_at_once(scenes: Path, tmp_path: Path, monkeypatch: py
         looked.append(name)
         return real(self, image, name)
 
-    from saccade.tasks.captioning.model import Captioner  # noqa: PLC0415 - to be changed here
-
     real = Captioner.read
     monkeypatch.setattr(Captioner, "read", count)
     first = task_of(recipe, tmp_path / "one")
@@ -165,8 +164,8 @@ def test_what_is_left_out_of_lists_and_captions_is_told(scenes: Path, tmp_path: 
     data = {"images": str(scenes), "captions": str(captions), "train": str(train), "valid": str(valid)}
     recipe = small(data)
     said: list[str] = []
-    loaded = load_data(recipe, said.append)
-    assert [[Path(one.image).name for one in part] for part in loaded.splits[:2]] == [["c.png"], ["a.png", "d.png"]]
+    loaded = KIND.load_data(recipe, said.append)
+    assert [[Path(one.image).name for one in part] for part in loaded[:2]] == [["c.png"], ["a.png", "d.png"]]
     empty = "3 of 6 captions and 1 images without any other are left out, for they have no word; the first is of a.png"
     assert said == [
         f"{captions}: {empty}",
@@ -175,7 +174,7 @@ def test_what_is_left_out_of_lists_and_captions_is_told(scenes: Path, tmp_path: 
         f"{train}: 2 of 5 images are in {valid}, too, and are not learnt from; the first is d.png",
     ]
     said.clear()
-    load_data(small(from_files(scenes)), said.append)
+    KIND.load_data(small(from_files(scenes)), said.append)
     assert said == []
 
 
@@ -202,7 +201,7 @@ def test_the_fingerprint_knows_the_images_and_not_where_they_lie(
 ):
     def fingerprint(folder: Path, captions: str = "captions.jsonl", **data: Any) -> str:
         values = {"images": str(folder), "captions": str(folder / captions), **data}
-        return load_data(small(values)).fingerprint
+        return KIND.read(small(values), print).fingerprint
 
     here = fingerprint(scenes)
     monkeypatch.chdir(scenes.parent)
@@ -277,7 +276,7 @@ def test_captions_of_the_task_are_those_of_the_model(tmp_path: Path):
     images = task.valid_images[:5]
     found = task.captions_of(images, Search(beam=2))
     pixels = [scene.pixels for scene in make_scenes(5, seed="valid 0", side=16)]
-    loaded = load_as(Captioner, tmp_path / "run" / "model")
+    loaded = saccade.load(tmp_path / "run" / "model", Captioner)
     again = loaded.caption_seen(loaded.see(pixels), [one.image for one in images], Search(beam=2))
     assert [caption.text for caption in found] == [caption.text for caption in again]
     assert all(isinstance(map_, np.ndarray) for map_ in task.pictures().values())
@@ -292,7 +291,7 @@ def test_the_pretrained_eye_sees_once_and_is_trained_on(scenes: Path, tmp_path: 
     names = [one.image for one in task.valid_images]
     seen = task._rows.seen(names)
     assert seen.shape == (len(names), 49, 320)
-    fresh = task.captioner.see([task.captioner.read(Path(name), name) for name in names])
+    fresh = task.model.see([task.model.read(Path(name), name) for name in names])
     assert float((seen - fresh).abs().max()) < 2e-3 * float(fresh.abs().max())  # kept in half precision
     figures = train(task, recipe.train, tmp_path / "run", Silent())
     assert np.isfinite(figures["loss"])
@@ -329,7 +328,7 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
 def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixture[str], scenes: Path):
     recipe = small({"make": "shapes", "scenes": 30}, steps=2)
     task = task_of(recipe, tmp_path / "run")
-    task.save_model(tmp_path / "model")
+    task.model.save(tmp_path / "model")
     model, image = str(tmp_path / "model"), str(scenes / "images" / "000001.png")
     wrong = {
         "000003.png: not an image that can be read": ["caption", model, str(scenes / "images" / "000003.png")],

@@ -148,7 +148,7 @@ def test_a_classifier_is_saved_and_says_the_same(model: CnnSettings | GlimpseSet
     images = [as_png(pixels) for pixels in DIGITS.pixels[:5]]
     found = made.classify(images, batch=2)
     made.save(tmp_path)
-    loaded = saccade.load(tmp_path)
+    loaded = saccade.load(tmp_path, Classifier)
     for one, other in zip(found, loaded.classify(images), strict=True):
         assert one.label == other.label
         assert one.probability == pytest.approx(other.probability, abs=1e-6)
@@ -167,7 +167,7 @@ def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["classify", model, image, "--top", "2"]) == 0
     assert capsys.readouterr().out.count("digit") >= 2
     figure = tmp_path / "path.svg"
-    assert main(["classify", model, image, "--json", "--figure", str(figure)]) == 0
+    assert main(["classify", model, image, "--json", "--svg", str(figure)]) == 0
     record = json.loads(capsys.readouterr().out)
     assert len(record["path"]) == 6
     assert figure.read_text().count('id="glimpse-') == 6
@@ -176,11 +176,11 @@ def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert scores["images"] == 40
     assert 0 <= scores["accuracy"] <= 100
     wrong = {
-        "a figure is of one image": ["classify", model, image, image, "--figure", "a.png"],
+        "a figure is of one image": ["classify", model, image, image, "--png", "a.png"],
         "not an image that can be read": ["classify", model, str(next(folders.glob("*/broken.jpg")))],
         "wanted --images DIR": ["evaluate", model, "--source", image, "--reference", image],
         "saccade classify": ["caption", model, image],
-        "ends in": ["classify", model, image, "--figure", str(tmp_path / "a.bmp")],
+        "ends in": ["classify", model, image, "--png", str(tmp_path / "a.bmp")],
     }
     for says, arguments in wrong.items():
         assert main(arguments) == 2, arguments
@@ -243,7 +243,7 @@ def test_the_background_of_what_was_learnt_is_known(tmp_path: Path):
     def background(pixels: np.ndarray) -> str | None:
         splits = LabelledSplits(DIGITS._replace(pixels=pixels), DIGITS, [])
         task = ClassificationTask(recipe_of({"make": "digits"}, CNN), splits, tmp_path, Silent())
-        task.save_model(tmp_path / "model")
+        task.model.save(tmp_path / "model")
         return Classifier.load(tmp_path / "model").settings.background
 
     assert background(DIGITS.pixels) == "dark"

@@ -12,9 +12,10 @@ from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
 from saccade.cli.main import main
 from saccade.metrics import edits
-from saccade.tasks import load_data
 from saccade.tasks.line_reading.data import LineSplits, load_line_splits
+from saccade.tasks.line_reading.kind import KIND
 from saccade.tasks.line_reading.lines import make_lines
+from saccade.tasks.line_reading.model import LineReader
 from saccade.tasks.line_reading.recipe import LineRecipe
 from saccade.tasks.line_reading.training import LineTask
 from saccade.tasks.recipes import load_recipe
@@ -27,7 +28,7 @@ DIGITS = make_digits(200, seed=0, side=16)
 def recipe_of(kind: str, **settings: Any) -> LineRecipe:
     usual = {"steps": 4, "batch": 16, "lr": 5e-3, "warmup": 10, "schedule": "cosine", "tensorboard": False}
     values = {
-        "task": "lines",
+        "task": "line_reading",
         "data": {"lines": 500, "hold_out": 60, "fewest": 1, "most": 3},
         "model": {"kind": kind, "height": 16, "width": 48, "dim": 32, "dropout": 0.0},
         "train": usual | settings,
@@ -63,11 +64,13 @@ def test_ctc_learns_and_knows_where_each_digit_is(tmp_path: Path):
     task, figures = learn(recipe_of("ctc", steps=300, batch=8, validate_every=300), tmp_path, easy_lines())
     assert figures["exact"] > 60
     lines = task.splits.valid
-    for line, text in zip(task.reader.read_strips(lines.pixels[:20]), lines.texts, strict=False):
-        assert len(line.letters) == len(line.text) == len(line.attention)
-        assert line.attention.shape[1] == 12
-        np.testing.assert_array_less(line.attention.sum(0), 1 + 1e-4)  # a column writes at most one letter
-        peaks = line.attention.argmax(1).tolist()
+    found = task.model.read_strips(lines.pixels[:20], attention=True)
+    for line, text in zip(found, lines.texts, strict=False):
+        assert line.attention is not None
+        assert len(line.letters) == len(line.text)
+        assert line.attention.shape == (1, 1, len(line.text), 12)
+        np.testing.assert_array_less(line.attention.sum(2), 1 + 1e-4)  # a column writes at most one letter
+        peaks = line.attention[0, 0].argmax(1).tolist()
         if line.text == text:
             assert peaks == sorted(peaks)  # letters stand in order
 
@@ -75,19 +78,24 @@ def test_ctc_learns_and_knows_where_each_digit_is(tmp_path: Path):
 def test_attention_learns_too(tmp_path: Path):
     task, figures = learn(recipe_of("attention", steps=250, validate_every=250), tmp_path, easy_lines())
     assert figures["exact"] > 60
-    (line,) = task.reader.read_strips(task.splits.valid.pixels[:1])
-    np.testing.assert_allclose(line.attention.sum(1), 1, atol=1e-5)
+    (line,) = task.model.read_strips(task.splits.valid.pixels[:1], attention=True)
+    assert line.attention is not None
+    assert line.attention.shape == (1, 1, len(line.letters), 12)
+    np.testing.assert_allclose(line.attention.sum(-1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["ctc", "attention"])
 def test_a_reader_is_saved_and_reads_the_same(kind: str, tmp_path: Path):
     task, _ = learn(recipe_of(kind), tmp_path)
     strips = task.splits.valid.pixels[:5]
-    loaded = saccade.load(tmp_path / "model")
-    together = task.reader.read_strips(strips)
+    loaded = saccade.load(tmp_path / "model", LineReader)
+    together = task.model.read_strips(strips, attention=True)
+    assert all(line.attention is None for line in task.model.read_strips(strips))
     for strip, one in zip(strips, together, strict=True):
-        (alone,) = loaded.read([as_png(strip)])
+        (alone,) = loaded.read([as_png(strip)], attention=True)
         assert alone.text == one.text
+        assert alone.attention is not None
+        assert one.attention is not None
         np.testing.assert_allclose(alone.attention, one.attention, atol=1e-5)
 
 
@@ -100,7 +108,7 @@ def test_digits_that_cannot_be_read_are_told_of(tmp_path: Path):
     data = {"train": str(tmp_path), "valid": str(tmp_path), "lines": 20, "hold_out": 5, "fewest": 1, "most": 3}
     recipe = check_settings(LineRecipe, recipe_of("ctc").model_dump() | {"data": data}, where="folders")
     said: list[str] = []
-    splits = load_data(recipe, said.append).splits
+    splits = KIND.load_data(recipe, said.append)
     assert {letter for text in splits.train.texts for letter in text} == {"3", "4"}
     assert len(said) == 2
     assert all(text.startswith(f"{tmp_path}: 1 of 3 images are left out; {tmp_path}/4/bad.png: ") for text in said)

@@ -36,9 +36,9 @@ def make(kind: str = "transformer", *, inputs: int = 1, **settings: Any) -> Poin
 @pytest.mark.parametrize("beam", [1, 4])
 def test_an_answer_does_not_depend_on_its_neighbours(kind: str, beam: int) -> None:
     pointer = make(kind)
-    together = pointer.point(NUMBERS, beam=beam)
+    together = pointer.point(NUMBERS, beam=beam, attention=True)
     for problem, one in zip(NUMBERS, together, strict=True):
-        (alone,) = pointer.point([problem], beam=beam)
+        (alone,) = pointer.point([problem], beam=beam, attention=True)
         assert alone.order == one.order
         assert alone.score == pytest.approx(one.score, abs=1e-4)
         assert alone.attention is not None
@@ -50,17 +50,18 @@ def test_an_answer_does_not_depend_on_its_neighbours(kind: str, beam: int) -> No
 def test_the_attention_is_the_answer() -> None:
     """Each step looks most at what it points at, END last; the score is the log of what it saw there."""
     problems = [problem.inputs for problem in make_problems("hull", 20, seed=1, fewest=3, most=9)]
-    for problem, found in zip(problems, make(inputs=2).point(problems), strict=True):
+    for problem, found in zip(problems, make(inputs=2).point(problems, attention=True), strict=True):
         assert found.attention is not None
-        assert found.attention.shape == (len(found.order) + 1, len(problem) + 1)
-        np.testing.assert_allclose(found.attention.sum(1), 1, atol=1e-5)
+        assert found.attention.shape == (1, 1, len(found.order) + 1, len(problem) + 1)
+        weights = found.attention[0, 0]
+        np.testing.assert_allclose(weights.sum(1), 1, atol=1e-5)
         places = [*found.order, len(problem)]
         if len(found.order) < len(problem):  # otherwise END is all that is left
-            assert found.attention.argmax(1).tolist() == places
-        chances = found.attention[range(len(places)), places]
+            assert weights.argmax(1).tolist() == places
+        chances = weights[range(len(places)), places]
         assert np.log(chances).sum() == pytest.approx(found.score, abs=1e-3)
         for step, place in enumerate(found.order):  # what was pointed at is out of sight
-            assert not found.attention[step + 1 :, place].any()
+            assert not weights[step + 1 :, place].any()
 
 
 def test_a_beam_finds_what_is_at_least_as_likely() -> None:
@@ -73,7 +74,8 @@ def test_a_beam_finds_what_is_at_least_as_likely() -> None:
 
 
 def test_attention_is_there_for_the_asking() -> None:
-    assert make().point([[1, 2]], attention=False)[0].attention is None
+    assert make().point([[1, 2]])[0].attention is None
+    assert make().point([[1, 2]], attention=True)[0].attention is not None
 
 
 def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
@@ -83,8 +85,10 @@ def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
         loaded = saccade.load(tmp_path / kind)
         assert isinstance(loaded, Pointer)
         assert loaded.settings == pointer.settings
-        for one, other in zip(pointer.point(NUMBERS), loaded.point(NUMBERS), strict=True):
+        for one, other in zip(*(one.point(NUMBERS, attention=True) for one in (pointer, loaded)), strict=True):
             assert (one.order, one.score) == (other.order, other.score)
+            assert one.attention is not None
+            assert other.attention is not None
             np.testing.assert_array_equal(one.attention, other.attention)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from saccade.cli.main import main
 from saccade.tasks.pointing.problems import make_problems
-from tests.cli.test_look import refused, said
-from tests.models.test_pointer import make
+from tests.tasks.pointing.test_model import make
+from tests.tasks.translation.test_look import refused, said
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_a_pipe_of_points(models: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 def test_figures(model: str, line: str, models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "one.txt").write_text(line)
     figure = tmp_path / "one.svg"
-    assert main(["point", str(models / model), str(tmp_path / "one.txt"), "--figure", str(figure)]) == 0
+    assert main(["point", str(models / model), str(tmp_path / "one.txt"), "--svg", str(figure)]) == 0
     assert f"written: {figure}" in capsys.readouterr().err
     assert ("map-0-0" in figure.read_text()) == (model == "sort")
 
@@ -105,7 +105,7 @@ def test_bad_input_gets_one_line(models: Path, tmp_path: Path, capsys: pytest.Ca
     paths = {name: str(tmp_path / name) for name in files}
     for says, arguments in {
         "points, line 1: found inputs of 2 numbers each": ["point", sort, paths["points"]],
-        "a figure is of one problem": ["point", sort, paths["many"], "--figure", str(tmp_path / "x.png")],
+        "a figure is of one problem": ["point", sort, paths["many"], "--png", str(tmp_path / "x.png")],
         "cannot be read": ["point", sort, str(tmp_path / "missing")],
         "no such folder": ["point", str(tmp_path / "missing"), paths["many"]],
         "wanted at least 1": ["point", sort, paths["many"], "--beam", "0"],

@@ -56,7 +56,7 @@ def test_json_and_files(model: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["ask", model, "--file", str(stories), "--html", str(page)]) == 0
     assert capsys.readouterr().out.startswith(f"where is the milk?\t{record['answer']}")
     assert "mary took the milk" in page.read_text()
-    assert main(["ask", model, STORY, ASKED, "--figure", str(figure)]) == 0
+    assert main(["ask", model, STORY, ASKED, "--svg", str(figure)]) == 0
     assert f"written: {figure}" in capsys.readouterr().err
     for label in ("hop 3", "Mary took the milk."):
         assert label in figure.read_text()
@@ -98,8 +98,8 @@ def test_wrong_input_gets_one_line(model: str, tmp_path: Path, capsys: pytest.Ca
         "bad.txt, line 2: found 'Where'": ["ask", model, "--file", str(bad)],
         "JSON lines belong in a file *.jsonl": ["ask", model, "--file", str(lines)],
         "wanted one of the two": ["ask", model, STORY, ASKED, "--file", str(bad)],
-        "a figure is of one question": ["ask", model, "--file", str(two), "--figure", "a.png"],
-        "ends in": ["ask", model, STORY, ASKED, "--figure", str(tmp_path / "a.bmp")],
+        "a figure is of one question": ["ask", model, "--file", str(two), "--png", "a.png"],
+        "ends in": ["ask", model, STORY, ASKED, "--png", str(tmp_path / "a.bmp")],
         "no such folder": ["ask", str(tmp_path / "none"), STORY, ASKED],
         "cannot be read": ["ask", model, "--file", str(tmp_path / "none.jsonl")],
         "wanted --stories PATH": ["evaluate", model],

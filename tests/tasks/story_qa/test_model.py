@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 import saccade
 from saccade.base.errors import InputError
-from saccade.tasks import load_as
 from saccade.tasks.story_qa.arrays import StoryWords, unknown_words
 from saccade.tasks.story_qa.made import make_stories
 from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.story_qa.result import Answer
 from saccade.tasks.story_qa.settings import AnswererSettings, MemorySettings
 from saccade.tasks.story_qa.stories import question_of
 from saccade.tasks.translation.model import Translator
@@ -33,54 +34,63 @@ def made(**settings: object) -> Answerer:
     return answerer
 
 
+def weights_of(answer: Answer) -> NDArray[np.float32]:
+    """What each hop looked at: `[hops, sentences]`."""
+    assert answer.attention is not None
+    assert answer.attention.shape[:2] == (1, 1)
+    return answer.attention[0, 0]
+
+
 @pytest.mark.parametrize("settings", [{}, {"tying": "layer-wise"}, {"encoding": "bag", "hops": 1}])
 def test_it_is_saved_and_says_the_same(settings: dict[str, object], tmp_path: Path) -> None:
     answerer = made(**settings)
-    found = answerer.answer_all(QUESTIONS, batch=4)
+    found = answerer.answer_all(QUESTIONS, attention=True, batch=4)
     answerer.save(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"config.yaml", "model.safetensors", "words.txt"}
     loaded = saccade.load(tmp_path)
     assert isinstance(loaded, Answerer)
-    for one, other in zip(found, loaded.answer_all(QUESTIONS), strict=True):
+    for one, other in zip(found, loaded.answer_all(QUESTIONS, attention=True), strict=True):
         assert one.text == other.text
         assert one.probability == pytest.approx(other.probability, abs=1e-5)
-        np.testing.assert_allclose(one.attention, other.attention, atol=1e-5)
+        np.testing.assert_allclose(weights_of(one), weights_of(other), atol=1e-5)
 
 
 def test_answers_do_not_depend_on_their_neighbours() -> None:
     answerer = made()
-    for question, one in zip(QUESTIONS, answerer.answer_all(QUESTIONS), strict=True):
-        (alone,) = answerer.answer_all([question])
+    for question, one in zip(QUESTIONS, answerer.answer_all(QUESTIONS, attention=True), strict=True):
+        (alone,) = answerer.answer_all([question], attention=True)
         assert alone.text == one.text
-        np.testing.assert_allclose(alone.attention, one.attention, atol=1e-5)
+        np.testing.assert_allclose(weights_of(alone), weights_of(one), atol=1e-5)
 
 
 def test_what_an_answer_has() -> None:
     answerer = made()
     assert answerer.net.training is False
     question = QUESTIONS[4]  # a story of ten sentences, of which seven are remembered
-    (answer,) = answerer.answer_all([question])
+    assert answerer.answer_all([question])[0].attention is None
+    (answer,) = answerer.answer_all([question], attention=True)
     assert len(answer.ranking) == len(WORDS) - 1
     assert answer.ranking[0] == (answer.text, answer.probability)
     assert sum(share for _, share in answer.ranking) == pytest.approx(1, abs=1e-5)
-    assert answer.attention.shape == (3, 10)
-    assert not answer.attention[:, :3].any()
-    assert answer.attention[0].sum() < 1 - 1e-4  # the rest went to the empty memory
-    (full,) = made(empty=0).answer_all([question])
-    np.testing.assert_allclose(full.attention.sum(1), 1, atol=1e-5)
+    weights = weights_of(answer)
+    assert weights.shape == (3, 10)
+    assert not weights[:, :3].any()
+    assert weights[0].sum() < 1 - 1e-4  # the rest went to the empty memory
+    (full,) = made(empty=0).answer_all([question], attention=True)
+    np.testing.assert_allclose(weights_of(full).sum(1), 1, atol=1e-5)
     assert all(text for text, _ in answer.ranking)
 
 
 def test_attention_is_in_the_order_of_the_story() -> None:
     """A story of two sentences against the same one backwards in time: what is said last has time 0."""
     answerer = made(hops=1)
-    first = answerer.answer(["Mary went to the kitchen.", "Mary took the milk."], "Where is Mary?")
+    first = answerer.answer(["Mary went to the kitchen.", "Mary took the milk."], "Where is Mary?", attention=True)
     with torch.no_grad():
         answerer.net.times.zero_()  # without times, only what is said counts
-    plain = answerer.answer(["Mary went to the kitchen.", "Mary took the milk."], "Where is Mary?")
-    turned = answerer.answer(["Mary took the milk.", "Mary went to the kitchen."], "Where is Mary?")
-    np.testing.assert_allclose(plain.attention, turned.attention[:, ::-1], atol=1e-6)
-    assert not np.allclose(first.attention, plain.attention)
+    plain = answerer.answer(["Mary went to the kitchen.", "Mary took the milk."], "Where is Mary?", attention=True)
+    turned = answerer.answer(["Mary took the milk.", "Mary went to the kitchen."], "Where is Mary?", attention=True)
+    np.testing.assert_allclose(weights_of(plain), weights_of(turned)[:, ::-1], atol=1e-6)
+    assert not np.allclose(weights_of(first), weights_of(plain))
 
 
 def test_a_text_is_cut_into_sentences() -> None:
@@ -122,7 +132,7 @@ def test_many_answers_say_themselves_what_is_lost() -> None:
 
 
 def test_the_readmes_story_has_words_that_the_recipe_knows() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
     (story, question), *_ = re.findall(r'\.answer\("([^"]*)", "([^"]*)"\)', readme)
     words = StoryWords.learn(make_stories(100, seed=0))
     asked = question_of({"story": story, "question": question}, "README", answered=False)
@@ -141,8 +151,8 @@ def test_bad_questions_get_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="batch"):
         answerer.answer_all(QUESTIONS, batch=0)
     answerer.save(tmp_path)
-    with pytest.raises(InputError, match=r"is a model for stories; use it with: saccade ask"):
-        load_as(Translator, tmp_path)
+    with pytest.raises(InputError, match=r"is a model that answers questions; use it with: saccade ask"):
+        saccade.load(tmp_path, Translator)
     (tmp_path / "words.txt").write_text("only\nthese\n")
     with pytest.raises(InputError, match=r"words\.txt: damaged, or changed since the model was written"):
         saccade.load(tmp_path)

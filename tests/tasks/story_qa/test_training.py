@@ -11,10 +11,10 @@ import torch
 from saccade.base.errors import InputError
 from saccade.base.order import Cursor
 from saccade.base.settings import check_settings
-from saccade.tasks import load_data
 from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import start_training
 from saccade.tasks.story_qa.data import StorySplits, load_story_splits, split_stories
+from saccade.tasks.story_qa.kind import KIND
 from saccade.tasks.story_qa.made import make_stories
 from saccade.tasks.story_qa.recipe import StoryRecipe
 from saccade.tasks.story_qa.stories import write_stories
@@ -25,7 +25,7 @@ from saccade.training import Silent, train
 def recipe_of(data: dict[str, Any] | None = None, model: dict[str, Any] | None = None, **settings: Any) -> StoryRecipe:
     usual = {"steps": 10, "batch": 16, "lr": 1e-2, "warmup": 5, "tensorboard": False, "threads": 1}
     values = {
-        "task": "stories",
+        "task": "story_qa",
         "data": data or {"make": "stories", "stories": 40},
         "model": {"dim": 16, "memory": 10} | (model or {}),
         "train": usual | settings,
@@ -104,7 +104,7 @@ def test_the_fingerprint_is_of_what_is_said(tmp_path: Path, monkeypatch: pytest.
         write_stories(tmp_path / folder / "qa1_made_train.txt", questions)
 
     def fingerprint(train: str, **data: Any) -> str:
-        return load_data(recipe_of({"train": train, **data})).fingerprint
+        return KIND.read(recipe_of({"train": train, **data}), print).fingerprint
 
     here = fingerprint(str(tmp_path / "one"))
     monkeypatch.chdir(tmp_path)
@@ -133,7 +133,7 @@ def test_the_loss_is_that_of_the_right_answers(tmp_path: Path) -> None:
     batch, _ = next(task.batches(Cursor()))
     loss, count = task.loss(batch)
     assert count == 16
-    words = task.answerer.words
+    words = task.model.words
     asked = {(one.story, one.question): one for one in task.splits.train}
     total = 0.0
     for story, question, answer in zip(batch.arrays.stories, batch.arrays.questions, batch.arrays.answers, strict=True):
@@ -143,7 +143,7 @@ def test_the_loss_is_that_of_the_right_answers(tmp_path: Path) -> None:
         (asked_words,) = [tuple(words.words[n] for n in batch.arrays.sentences[question] if n)]
         one = asked[tuple(sentences), asked_words]
         assert words.text(answer) == one.answer
-        (found,) = task.answerer.answer_all([one])
+        (found,) = task.model.answer_all([one])
         total -= torch.tensor(dict(found.ranking)[one.answer]).log().item()
     assert loss.item() == pytest.approx(total, rel=1e-4)
 
@@ -167,7 +167,7 @@ def test_a_training_that_is_broken_off_goes_on_bit_for_bit(optimizer: str, tmp_p
         ("data.make=null", "either train"),
         ("data={make: stories, train: x}", "either train"),
         ("data.tasks=[]", "tasks"),
-        ("model.memory=0", "model.memory: found 0, wanted greater than or equal to 1"),
+        ("model.memory=0", "model.memory: found 0, wanted at least 1"),
         ("model.hops=0", "hops"),
         ("model.tying=all", "tying"),
         ("model.wings=2", "wings"),

@@ -10,7 +10,7 @@ import torch
 from saccade.base.errors import InputError
 from saccade.tasks.translation.maps import map_for_links, maps_of
 from saccade.tasks.translation.result import Translation
-from tests.models.test_translator import make
+from tests.tasks.translation.test_model import make
 
 SOURCES = ["9 mai 2026", "Dienstag, 9. November 2026", "1.1.2000"]
 TARGETS = ["2026-05-09", "2026-11-09", "2000-01-01"]

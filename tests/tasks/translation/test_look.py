@@ -14,7 +14,8 @@ import saccade
 from saccade.cli.main import main
 from saccade.look import as_pharaoh, links, load_map
 from saccade.tasks.translation.maps import map_for_links, maps_of
-from tests.models.test_translator import make
+from saccade.tasks.translation.model import Translator
+from tests.tasks.translation.test_model import make
 
 SENTENCE = "Dienstag, 9. November 2026"
 PAIRS = [(SENTENCE, "2026-11-09"), ("le 9 mai 2026", "2026-05-09")]
@@ -54,7 +55,7 @@ def test_a_map_in_the_terminal(models: Path, capsys: pytest.CaptureFixture[str])
     rows = [line for line in lines if line.lstrip().startswith(("2026-11-09  ", "x  ", "</s>  "))]
     assert len(rows) == 3
     assert max(map(len, lines)) <= 80
-    reading = saccade.load(models / "rnn" / "model").force([SENTENCE], ["2026-11-09 x"])[0]
+    reading = saccade.load(models / "rnn" / "model", Translator).force([SENTENCE], ["2026-11-09 x"])[0]
     shades = "·░▒▓█"
     for line, weights in zip(rows, maps_of(reading)[0].matrix(), strict=True):
         assert line.split()[1:] == [shades[min(4, int(weight * 5))] * 2 for weight in weights]
@@ -66,7 +67,7 @@ def test_files(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     model = models / "transformer" / "model"
     out = said(capsys, "look", str(model), SENTENCE, "--layer", "2", "--head", "3", "--kind", "decoder", *options)
     assert set(out.splitlines()) == {f"written: {path}" for path in paths.values()}
-    found = saccade.load(model).translate([SENTENCE], attention=True)[0]
+    found = saccade.load(model, Translator).translate([SENTENCE], attention=True)[0]
     kept = load_map(paths["json"])
     assert kept.kind == "decoder"
     np.testing.assert_allclose(kept.weights, maps_of(found)[2].weights[1:2, 2:3], atol=1e-6)
@@ -151,7 +152,7 @@ def test_links_in_pharaohs_form(models: Path, tmp_path: Path, capsys: pytest.Cap
     model = str(models / "transformer" / "model")
     files = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
     out = said(capsys, "align", model, *files, "--layer", "1", "--head", "2")
-    readings = saccade.load(model).force([source for source, _ in PAIRS], [target for _, target in PAIRS])
+    readings = saccade.load(model, Translator).force([source for source, _ in PAIRS], [target for _, target in PAIRS])
     wanted = [links(maps_of(reading)[0], layer=0, head=1) for reading in readings]
     assert [[tuple(map(int, link.split("-"))) for link in line.split()] for line in out.splitlines()] == wanted
 
@@ -215,6 +216,8 @@ def test_links_a_step_later(models: Path, tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "target").write_text("".join(f"{target} x\n" for _, target in PAIRS) + "\n")
     files = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
     lines = said(capsys, "align", str(model), *files, "--when", "read", "--layer", "2").splitlines()
-    readings = saccade.load(model).force([source for source, _ in PAIRS], [f"{target} x" for _, target in PAIRS])
+    readings = saccade.load(model, Translator).force(
+        [source for source, _ in PAIRS], [f"{target} x" for _, target in PAIRS]
+    )
     wanted = [as_pharaoh(links(map_for_links(reading, when="read"), layer=1)) for reading in readings]
     assert lines == [*wanted, ""]

@@ -179,7 +179,7 @@ def test_a_folder_can_be_moved_anywhere(model: str, tmp_path: Path) -> None:
     translator = make(model)
     translator.save(tmp_path / "here")
     shutil.move(tmp_path / "here", tmp_path / "there")
-    loaded = saccade.load(tmp_path / "there")
+    loaded = saccade.load(tmp_path / "there", Translator)
     for found, wanted in zip(loaded.translate(SOURCES[:9]), translator.translate(SOURCES[:9]), strict=True):
         assert found.text == wanted.text
         assert found.score == wanted.score

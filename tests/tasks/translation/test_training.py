@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.tasks import load_data
 from saccade.tasks.recipes import load_recipe
 from saccade.tasks.translation.data import Splits
+from saccade.tasks.translation.kind import KIND
 from saccade.tasks.translation.recipe import TranslationRecipe
 from saccade.tasks.translation.training import TranslationTask
 from saccade.text import Pair, write_pairs
@@ -47,7 +47,7 @@ def test_what_is_left_out_is_told_with_its_number(tmp_path: Path):
     files = [f"data.{name}={tmp_path / name}.tsv" for name in ("train", "valid")]
     recipe = recipe_of(*files, "data.bad_pairs=skip")
     reporter = Listening()
-    task = load_data(recipe, reporter.say).task(tmp_path / "new" / "run", reporter)
+    task = KIND.read(recipe, reporter.say).task(tmp_path / "new" / "run", reporter)
     assert isinstance(task, TranslationTask)
     assert (len(task.examples), len(task.valid)) == (16, 1)
     overlong = "pairs are left out, for they are longer than model.longest=6; the first begins"
@@ -58,7 +58,7 @@ def test_what_is_left_out_is_told_with_its_number(tmp_path: Path):
     ]
     said: list[str] = []
     with pytest.raises(InputError, match=r"train\.tsv, line 5: found 1 columns, wanted 2, as in line 1; mend its tabs"):
-        load_data(recipe_of(*files), said.append)
+        KIND.read(recipe_of(*files), said.append)
     assert said == []
     assert {path.name for path in (tmp_path / "new" / "run" / "vocabulary").iterdir()} == {"source.txt", "target.txt"}
 
@@ -69,7 +69,7 @@ def test_the_fingerprint_is_of_the_pairs_and_not_of_their_file(tmp_path: Path, m
     (tmp_path / "other" / "p.tsv.gz").write_bytes(gzip.compress((tmp_path / "pairs.tsv").read_bytes()))
 
     def fingerprint(*settings: str) -> str:
-        return load_data(recipe_of("data.valid=null", *settings)).fingerprint
+        return KIND.read(recipe_of("data.valid=null", *settings), print).fingerprint
 
     here = fingerprint(f"data.train={tmp_path / 'pairs.tsv'}")
     monkeypatch.chdir(tmp_path)
@@ -86,12 +86,12 @@ def test_a_model_that_writes_lower_case_is_validated_by_lower_case(tmp_path: Pat
     recipe = load_recipe("rnn", [*settings, "data.train=pairs.tsv", "data.valid=null"])
     assert isinstance(recipe, TranslationRecipe)
     task = TranslationTask(recipe, Splits(pairs[:30], pairs[30:]), tmp_path, Silent())
-    (any_translation,) = task.translator.translate(["a dog"])
+    (any_translation,) = task.model.translate(["a dog"])
     target = {pair.source: pair.target for pair in pairs}
 
     def perfect(sources: list[str], **_: Any) -> list[Any]:
         return [replace(any_translation, text=target[source].lower()) for source in sources]
 
-    monkeypatch.setattr(task.translator, "translate", perfect)
+    monkeypatch.setattr(task.model, "translate", perfect)
     task.net.eval()
     assert task.validate()["bleu"] == pytest.approx(100)

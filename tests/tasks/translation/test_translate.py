@@ -166,7 +166,7 @@ def test_every_mistake_of_a_recipe_at_once(tmp_path: Path, capsys: pytest.Captur
     assert "model.scroe: no such setting; did you mean score?" in said
     assert "train.steps: found 'many', wanted integer" in said
     assert "trian: no such setting; did you mean train?" in said
-    assert "vocabulary.size: found -1, wanted greater than or equal to 8" in said
+    assert "vocabulary.size: found -1, wanted at least 8" in said
     assert not (tmp_path / "run").exists()
 
 
