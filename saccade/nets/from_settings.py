@@ -52,7 +52,9 @@ def layer_shape(settings: TransformerSettings) -> LayerShape:
 
 def make_transformer_decoder(settings: TransformerSettings, embedding: nn.Embedding) -> TransformerDecoder:
     """The decoder that writes with this embedding."""
-    decoder = TransformerDecoder(embedding, layer_shape(settings), layers=settings.layers, longest=settings.longest)
+    decoder = TransformerDecoder(
+        embedding, layer_shape(settings), layers=settings.layers, max_length=settings.max_length
+    )
     if settings.tie != "none":
         decoder.output.weight = embedding.weight
     return decoder

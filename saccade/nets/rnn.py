@@ -32,20 +32,20 @@ class RnnEncoder(nn.Module):
     """
 
     def __init__(
-        self, embedding: nn.Embedding, dim: int, *, cell: CellKind, layers: int, two_directions: bool, dropout: float
+        self, embedding: nn.Embedding, dim: int, *, cell: CellKind, layers: int, bidirectional: bool, dropout: float
     ) -> None:
         super().__init__()
-        if two_directions and dim % 2:
+        if bidirectional and dim % 2:
             raise ValueError(f"dim: found {dim}, wanted an even number: half for each direction")
         self.embedding = embedding
         self.dropout = Dropout(dropout)
         self.rnn = _CELLS[cell](
             embedding.embedding_dim,
-            dim // 2 if two_directions else dim,
+            dim // 2 if bidirectional else dim,
             layers,
             batch_first=True,
             dropout=dropout if layers > 1 else 0.0,
-            bidirectional=two_directions,
+            bidirectional=bidirectional,
         )
 
     def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:

@@ -29,14 +29,16 @@ class RecurrentSettings(Settings):
     input_feeding: bool = False
     tie: Literal["none", "output"] = "none"  # output: the output's matrix is the target's embedding
     dropout: Share = 0.2
-    longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
+    max_length: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
 
     @model_validator(mode="after")
     def _sizes_fit_together(self) -> Self:
         if self.tie == "output" and self.embedding != self.dim:
             raise ValueError(f"tie: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}")
-        if self.score in {"location", "mix"} and self.longest > POSITIONS:
-            raise ValueError(f"longest: found {self.longest}, wanted at most {POSITIONS} with the {self.score} score")
+        if self.score in {"location", "mix"} and self.max_length > POSITIONS:
+            raise ValueError(
+                f"max_length: found {self.max_length}, wanted at most {POSITIONS} with the {self.score} score"
+            )
         return self
 
 
@@ -56,7 +58,7 @@ class TransformerSettings(Settings):
     dropout: Share = 0.1
     attention_dropout: Share = 0.0
     feed_forward_dropout: Share = 0.0  # between the two maps, where the paper has none
-    longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
+    max_length: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
 
     @model_validator(mode="after")
     def _fits_together(self) -> "TransformerSettings":

@@ -99,7 +99,7 @@ class FeedForward(nn.Module):
 class TokensInPlace(nn.Module):
     """Embeddings times √D, with their positions: `[B, T]` -> `[B, T, D]`."""
 
-    def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, longest: int) -> None:
+    def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, max_length: int) -> None:
         super().__init__()
         self.embedding = embedding
         self.scale = math.sqrt(shape.dim)
@@ -108,7 +108,7 @@ class TokensInPlace(nn.Module):
         if shape.positions == "sinusoidal":
             self.positions = Sinusoidal(shape.dim)
         elif shape.positions == "learned":
-            self.positions = Learned(shape.dim, longest)
+            self.positions = Learned(shape.dim, max_length)
 
     def forward(self, tokens: Tensor, *, start: int = 0) -> Tensor:
         x = self.embedding(tokens) * self.scale
@@ -146,10 +146,10 @@ class EncoderLayer(nn.Module):
 class TransformerEncoder(nn.Module):
     """`[B, S]` tokens -> states `[B, S, D]`. With "pre" norms, one more stands at the end."""
 
-    def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, longest: int) -> None:
+    def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, max_length: int) -> None:
         super().__init__()
         self.shape = shape
-        self.tokens = TokensInPlace(embedding, shape, longest=longest)
+        self.tokens = TokensInPlace(embedding, shape, max_length=max_length)
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(layers))
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
 
@@ -253,10 +253,10 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
     Without a gradient and with the usual scores, steps are those of `saccade.nets.transformer_steps`.
     """
 
-    def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, longest: int) -> None:
+    def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, max_length: int) -> None:
         super().__init__()
         self.shape = shape
-        self.tokens = TokensInPlace(embedding, shape, longest=longest)
+        self.tokens = TokensInPlace(embedding, shape, max_length=max_length)
         self.layers = nn.ModuleList(DecoderLayer(shape) for _ in range(layers))
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
         self.output = nn.Linear(shape.dim, embedding.num_embeddings, bias=False)

@@ -86,7 +86,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
         ),
         ({"model": {"kind": "rnn", "dim": 7}}, "dim: found 7, wanted an even number"),
         ({"model": {"kind": "transformer", "tie": "all"}}, "model.tie: all wants a joint vocabulary"),
-        ({"model": {"kind": "rnn", "score": "mix", "longest": 4000}}, "longest: found 4000, wanted at most 512"),
+        ({"model": {"kind": "rnn", "score": "mix", "max_length": 4000}}, "max_length: found 4000, wanted at most 512"),
         ({"data": {}}, "data: wanted either train"),
         ({"data": {"train": {"source": "a"}}}, "data.train: target is missing"),
         ({"data": {"train": 7}}, "data.train: found 7"),

@@ -25,7 +25,7 @@ SETTINGS: dict[str, RnnSettings | TransformerSettings] = {
         for weighting in WEIGHTINGS
         if weighting != "soft"
     },
-    "rnn elman": RnnSettings(kind="rnn", cell="elman", embedding=6, dim=10, two_directions=False),
+    "rnn elman": RnnSettings(kind="rnn", cell="elman", embedding=6, dim=10, bidirectional=False),
     "rnn lstm": RnnSettings(kind="rnn", cell="lstm", layers=3, embedding=6, dim=10),
     "rnn lstm none": RnnSettings(kind="rnn", cell="lstm", layers=2, embedding=6, dim=10, score="none"),
     "rnn fed": RnnSettings(kind="rnn", embedding=6, dim=10, order="luong", input_feeding=True),

@@ -86,7 +86,7 @@ def test_bahdanau() -> None:
 def test_luong(input_feeding: bool) -> None:  # noqa: FBT001
     """s_t = LSTM([E y, h̃_t-1], s_t-1), e_ti = s_tᵀ W h_i, h̃_t = tanh(W_c [s_t, c_t]), P = softmax(W_s h̃_t)."""
     decoder, probabilities, weights, h, finals = make(
-        score="general", order="luong", cell="lstm", input_feeding=input_feeding, two_directions=False
+        score="general", order="luong", cell="lstm", input_feeding=input_feeding, bidirectional=False
     )
     assert isinstance(decoder.context, AttentionContext)
     score = decoder.context.attention.score

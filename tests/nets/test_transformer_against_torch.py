@@ -55,8 +55,8 @@ def pair(request: pytest.FixtureRequest) -> tuple[TransformerEncoder, Transforme
     torch.manual_seed(2)
     twin = torch_twin(shape)
     embedding = nn.Embedding(SIZE, DIM)
-    encoder = TransformerEncoder(embedding, shape, layers=LAYERS, longest=50).eval()
-    decoder = TransformerDecoder(embedding, shape, layers=LAYERS, longest=50).eval()
+    encoder = TransformerEncoder(embedding, shape, layers=LAYERS, max_length=50).eval()
+    decoder = TransformerDecoder(embedding, shape, layers=LAYERS, max_length=50).eval()
     with torch.no_grad():
         for parameter in twin.parameters():
             nn.init.normal_(parameter, std=0.4)
@@ -97,7 +97,7 @@ def test_tokens_are_scaled_and_placed() -> None:
     """x = √D E[token] + PE(position), by hand for one number of each kind."""
     shape = SHAPES["pre relu"]
     embedding = nn.Embedding(SIZE, DIM)
-    encoder = TransformerEncoder(embedding, shape, layers=1, longest=50).eval()
+    encoder = TransformerEncoder(embedding, shape, layers=1, max_length=50).eval()
     with torch.no_grad():
         x = encoder.tokens(torch.tensor([[5, 6, 9]]))[0]
     position, token = 2, 9

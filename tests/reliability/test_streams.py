@@ -183,7 +183,7 @@ def test_the_parts_of_a_sentence_are_translated_each_by_itself(model: Path) -> N
     translator = saccade.load(model, saccade.Translator)
     text = "May 3, 1999. " * 80
     tokens = translator.vocabularies.source.encode(text)
-    parts = ["".join(part.words[:-1]) for part in split_tokens(tokens, translator.net.longest)]
+    parts = ["".join(part.words[:-1]) for part in split_tokens(tokens, translator.net.max_length)]
     assert " ".join(parts) == text.strip()
     (whole,) = translator.translate([text], beam=1, attention=True)
     alone = translator.translate(parts, beam=1, attention=True)

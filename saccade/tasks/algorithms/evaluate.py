@@ -15,7 +15,7 @@ from saccade.tasks.algorithms.problems import AlgorithmSettings, Episodes, make_
 from saccade.tasks.kind import Evaluation
 
 _SEQUENCES = 100  # to evaluate on, of each length
-LONGEST = 10_000
+MAX_LENGTH = 10_000
 _AT_ONCE = 20  # sequences
 
 
@@ -34,9 +34,9 @@ def _lengths(text: str) -> list[int]:
         lengths = [int(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted lengths such as 10,20,120") from None
-    wrong = [length for length in lengths if not 1 <= length <= LONGEST]
+    wrong = [length for length in lengths if not 1 <= length <= MAX_LENGTH]
     if wrong:
-        raise argparse.ArgumentTypeError(f"found {wrong[0]}, wanted 1 to {LONGEST}")
+        raise argparse.ArgumentTypeError(f"found {wrong[0]}, wanted 1 to {MAX_LENGTH}")
     return lengths
 
 

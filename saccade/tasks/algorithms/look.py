@@ -11,7 +11,7 @@ from saccade.base.errors import InputError
 from saccade.shell.drawing import Drawing
 from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count
-from saccade.tasks.algorithms.evaluate import LONGEST, made_episodes
+from saccade.tasks.algorithms.evaluate import MAX_LENGTH, made_episodes
 from saccade.tasks.algorithms.figure import save_machine, steps_of
 from saccade.tasks.algorithms.model import MemoryMachine
 from saccade.tasks.algorithms.problems import Episodes
@@ -61,8 +61,8 @@ def look_at_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> Steps
     if chosen.repeats is not None and settings.make != "repeat-copy":
         raise InputError(f"--repeats: this machine learnt {settings.make}; it is for repeat-copy")
     for name in ("length", "repeats"):
-        if (getattr(chosen, name) or 1) > LONGEST:
-            raise InputError(f"--{name}: found {getattr(chosen, name)}, wanted 1 to {LONGEST}")
+        if (getattr(chosen, name) or 1) > MAX_LENGTH:
+            raise InputError(f"--{name}: found {getattr(chosen, name)}, wanted 1 to {MAX_LENGTH}")
     length = settings.most if chosen.length is None else chosen.length
     repeats = chosen.repeats or min(3, settings.repeats)
     episodes = made_episodes(settings, 1, str(chosen.seed or 0), length, repeats)

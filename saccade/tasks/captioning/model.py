@@ -121,7 +121,7 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         """Captions of what `see` gave; `names` are what the draws of sampling belong to."""
         with evaluating(self.net):
             count = len(seen)
-            limits, prefixes = [self.net.longest] * count, [[] for _ in range(count)]
+            limits, prefixes = [self.net.max_length] * count, [[] for _ in range(count)]
             found = find(self.net.decoder, self.net.encode(seen), how, limits=limits, prefixes=prefixes, names=names)
             return self._describe(seen, found, attention=attention)
 

@@ -43,14 +43,14 @@ class CaptionNet(nn.Module):
         encoder: GridEncoder,
         decoder: RnnDecoder | TransformerDecoder,
         *,
-        longest: int,
+        max_length: int,
     ) -> None:
         """`eye` is one that learns; the features of a pretrained one come in ready."""
         super().__init__()
         self.eye = eye
         self.encoder = encoder
         self.decoder: Decoder = decoder  # pyright: ignore[reportMissingTypeArgument] - any state will do
-        self.longest = longest
+        self.max_length = max_length
 
     def encode(self, seen: Tensor) -> Encoded:
         features = seen if self.eye is None else as_places(self.eye(seen))
@@ -77,7 +77,7 @@ def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
         finals = 0
         decoder = make_transformer_decoder(model, make_embedding(size, model.dim, model.dim**-0.5))
     encoder = GridEncoder(grid.channels, model.dim, side=grid.side, finals=finals, dropout=model.dropout)
-    return CaptionNet(learns, encoder, decoder, longest=model.longest)
+    return CaptionNet(learns, encoder, decoder, max_length=model.max_length)
 
 
 def caption_loss(net: CaptionNet, batch: CaptionBatch, *, smoothing: float, doubly_stochastic: float) -> Tensor:

@@ -114,19 +114,19 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
 
     def _encode(self, images: list[Captioned], name: str, reporter: Reporter) -> list[Example]:
         """For each caption, the row of its image and the numbers of its words; too long a caption is cut."""
-        longest = self.recipe.model.longest
+        max_length = self.recipe.model.max_length
         examples: list[Example] = []
         cut: list[str] = []
         for one in images:
             for text in one.captions:
                 *ids, end = self.model.vocabulary.encode(text).ids
-                examples.append(Example([self._rows.place(one.image)], [*ids[: longest - 1], end]))
-                if len(ids) >= longest:
+                examples.append(Example([self._rows.place(one.image)], [*ids[: max_length - 1], end]))
+                if len(ids) >= max_length:
                     cut.append(one.image)
         if cut:
             reporter.say(
                 f"data.{name}: {len(cut):,} of {len(examples):,} captions are cut, for they are longer than"
-                f" model.longest={longest}; the first is of {cut[0]}"
+                f" model.max_length={max_length}; the first is of {cut[0]}"
             )
         return examples
 

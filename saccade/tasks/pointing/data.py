@@ -45,6 +45,6 @@ def _read(name: str, model: PointerModel) -> list[Problem]:
     size, most = len(problems[0].inputs[0]), max(len(problem.inputs) for problem in problems)
     if size != model.inputs:
         raise InputError(f"{name}: found inputs of {size} numbers each; set model.inputs={size}")
-    if most >= model.longest:
-        raise InputError(f"{name}: found a problem of {most} inputs; set model.longest={most + 1}, or leave it out")
+    if most >= model.max_length:
+        raise InputError(f"{name}: found a problem of {most} inputs; set model.max_length={most + 1}, or leave it out")
     return problems

@@ -82,9 +82,10 @@ class Pointer(Model[PointerSettings, PointerNet]):
         if size != model.inputs:
             wanted = "numbers" if model.inputs == 1 else f"points of {model.inputs} numbers"
             raise InputError(f"{name}: found inputs of {size} numbers each, wanted {wanted}, which this model learnt")
-        if len(inputs) >= model.longest:
+        if len(inputs) >= model.max_length:
             raise InputError(
-                f"{name}: found {len(inputs)} inputs, wanted at most {model.longest - 1}; train with a higher longest"
+                f"{name}: found {len(inputs)} inputs, wanted at most {model.max_length - 1};"
+                " train with a higher model.max_length"
             )
         return inputs
 
@@ -115,7 +116,7 @@ class Pointer(Model[PointerSettings, PointerNet]):
     @property
     def _limit(self) -> int:
         """The tokens of an answer, at most, where inputs may be pointed at again and again."""
-        return self.settings.longest_answer + 1
+        return self.settings.max_answer_length + 1
 
     def _seen(self, encoded: Encoded, ids: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
         """What each step of these answers looked at, with END behind the real inputs."""

@@ -57,6 +57,8 @@ class PointingRecipe(Recipe[Literal["pointing"], PointingTrainSettings]):
         wanted = {"sort": 1, "hull": 2}.get(str(self.data.make), self.model.inputs)
         if self.model.inputs != wanted:
             raise ValueError(f"model.inputs: found {self.model.inputs}, wanted {wanted}, as data.make is")
-        if self.data.make is not None and self.data.most >= self.model.longest:
-            raise ValueError(f"data.most: found {self.data.most}, wanted less than {self.model.longest}, model.longest")
+        if self.data.make is not None and self.data.most >= self.model.max_length:
+            raise ValueError(
+                f"data.most: found {self.data.most}, wanted less than {self.model.max_length}, model.max_length"
+            )
         return self

@@ -21,14 +21,16 @@ class _PointingSettings(Settings):
     once: bool = True  # no input is pointed at twice
     rescale: bool = True  # the inputs of each problem are brought to -1 ... 1, where that cannot change the answer
     dropout: Share = 0.0
-    longest: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # inputs of a problem, at most, END among them
+    max_length: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # inputs of a problem, at most, END among them
 
     @model_validator(mode="after")
     def _even_and_within_reach(self) -> Self:
         if self.dim % 2:
             raise ValueError(f"dim: found {self.dim}, wanted an even number")
-        if self.score in {"location", "mix"} and self.longest > POSITIONS:
-            raise ValueError(f"longest: found {self.longest}, wanted at most {POSITIONS} with the {self.score} score")
+        if self.score in {"location", "mix"} and self.max_length > POSITIONS:
+            raise ValueError(
+                f"max_length: found {self.max_length}, wanted at most {POSITIONS} with the {self.score} score"
+            )
         return self
 
 
@@ -63,5 +65,5 @@ class PointerSettings(Settings):
     problem: ProblemKind | None = None  # None: problems of the user's own
     fewest: Annotated[int, Field(ge=1)] = 1  # inputs of the problems that were learnt from
     most: Annotated[int, Field(ge=1)] = 1
-    longest_answer: Annotated[int, Field(ge=1)] = 1  # of those, END not counted
+    max_answer_length: Annotated[int, Field(ge=1)] = 1  # of those, END not counted
     model: PointerModel

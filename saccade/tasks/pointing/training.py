@@ -38,10 +38,12 @@ class PointingTask(Task[PointingBatch, Pointer]):
         torch.manual_seed(recipe.train.seed)
         data, known = recipe.data, splits.train or splits.valid
         sizes = [len(problem.inputs) for problem in known]
-        longest = data.most if data.make else max(len(problem.answer) for problem in known)
+        max_answer = data.most if data.make else max(len(problem.answer) for problem in known)
         fewest, most = (min(sizes), max(sizes)) if data.make is None else (data.fewest, data.most)
         self.model = Pointer.make(
-            PointerSettings(problem=data.make, fewest=fewest, most=most, longest_answer=longest, model=recipe.model)
+            PointerSettings(
+                problem=data.make, fewest=fewest, most=most, max_answer_length=max_answer, model=recipe.model
+            )
         )
         reporter.say(
             f"{'new problems' if splits.train is None else f'{len(splits.train):,} problems'} to train on,"

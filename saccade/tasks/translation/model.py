@@ -195,19 +195,19 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         if len(text) > _MOST_CHARACTERS:
             raise InputError(f"{where}: {len(text):,} characters, wanted at most {_MOST_CHARACTERS:,}; split the text")
         try:
-            tokens, longest = self.vocabularies.source.encode(text), self.net.longest
+            tokens, max_length = self.vocabularies.source.encode(text), self.net.max_length
         except UnicodeEncodeError:
             raise InputError(
                 f"{where}: not text, it has halves of characters (surrogates); mend the encoding"
             ) from None
-        if len(tokens.ids) <= longest:
+        if len(tokens.ids) <= max_length:
             return [tokens], ""
-        size = f"{len(tokens.words) - 1} words, {len(tokens.ids)} tokens; this model reads at most {longest} tokens"
+        size = f"{len(tokens.words) - 1} words, {len(tokens.ids)} tokens; this model reads at most {max_length} tokens"
         if overlong == "truncate":
-            return [truncate_tokens(tokens, longest)], f"{size}: the rest is left out"
-        if overlong == "error" or len(tokens.ids) > _MOST_PARTS * longest:
+            return [truncate_tokens(tokens, max_length)], f"{size}: the rest is left out"
+        if overlong == "error" or len(tokens.ids) > _MOST_PARTS * max_length:
             raise InputError(f"{where}: {size} at a time: split the sentence")
-        parts = split_tokens(tokens, longest)
+        parts = split_tokens(tokens, max_length)
         return parts, f"{size} at a time: translated in {len(parts)} parts"
 
     def force(
@@ -238,9 +238,9 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
     def read_target(self, text: str, where: str) -> Tokens:
         """The tokens of a given translation; too many of them are refused."""
         tokens = self.vocabularies.target.encode(text)
-        if len(tokens.ids) > self.net.longest:
+        if len(tokens.ids) > self.net.max_length:
             raise InputError(
-                f"{where}: a target of {len(tokens.ids)} tokens; this model writes at most {self.net.longest}"
+                f"{where}: a target of {len(tokens.ids)} tokens; this model writes at most {self.net.max_length}"
             )
         return tokens
 
@@ -259,7 +259,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         how: Search,
         trace: Trace = UNTRACED,
     ) -> list[list[Hypothesis]]:
-        limits = [min(3 * len(source.ids) + 20, self.net.longest) for source in sources]
+        limits = [min(3 * len(source.ids) + 20, self.net.max_length) for source in sources]
         encoded = self.net.encode(
             pad([source.ids for source in sources]), torch.tensor([len(source.ids) for source in sources])
         )

@@ -26,12 +26,12 @@ class TranslationNet(nn.Module):
     """Reads a source and writes a target, both as numbers."""
 
     def __init__(
-        self, encoder: RnnEncoder | TransformerEncoder, decoder: RnnDecoder | TransformerDecoder, *, longest: int
+        self, encoder: RnnEncoder | TransformerEncoder, decoder: RnnDecoder | TransformerDecoder, *, max_length: int
     ) -> None:
         super().__init__()
         self.encoder = encoder
         self.decoder: Decoder = decoder  # pyright: ignore[reportMissingTypeArgument] - any state will do
-        self.longest = longest
+        self.max_length = max_length
 
     def encode(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         return self.encoder(source, lengths, need_weights=need_weights)
@@ -55,11 +55,11 @@ def _rnn(settings: RnnSettings, source_size: int, target_size: int, *, joint: bo
         settings.dim,
         cell=settings.cell,
         layers=settings.layers,
-        two_directions=settings.two_directions,
+        bidirectional=settings.bidirectional,
         dropout=settings.dropout,
     )
     decoder = make_rnn_decoder(settings, target_size)
-    return TranslationNet(encoder, decoder, longest=settings.longest)
+    return TranslationNet(encoder, decoder, max_length=settings.max_length)
 
 
 def _transformer(settings: TransformerSettings, source_size: int, target_size: int, *, joint: bool) -> TranslationNet:
@@ -67,8 +67,8 @@ def _transformer(settings: TransformerSettings, source_size: int, target_size: i
     read = make_embedding(source_size, settings.dim, std)
     write = read if settings.tie == "all" and joint else make_embedding(target_size, settings.dim, std)
     decoder = make_transformer_decoder(settings, write)
-    encoder = TransformerEncoder(read, layer_shape(settings), layers=settings.layers, longest=settings.longest)
-    return TranslationNet(encoder, decoder, longest=settings.longest)
+    encoder = TransformerEncoder(read, layer_shape(settings), layers=settings.layers, max_length=settings.max_length)
+    return TranslationNet(encoder, decoder, max_length=settings.max_length)
 
 
 def translation_loss(net: TranslationNet, batch: Batch, *, smoothing: float = 0.0) -> Tensor:

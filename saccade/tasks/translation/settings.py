@@ -12,11 +12,11 @@ from saccade.text import VocabularySettings
 class RnnSettings(RecurrentSettings):
     """A recurrent encoder and decoder, without and with attention."""
 
-    two_directions: bool = True  # the encoder reads forward and backward, with half of dim for each
+    bidirectional: bool = True  # the encoder reads forward and backward, with half of dim for each
 
     @model_validator(mode="after")
     def _halves(self) -> Self:
-        if self.two_directions and self.dim % 2:
+        if self.bidirectional and self.dim % 2:
             raise ValueError(f"dim: found {self.dim}, wanted an even number, half for each direction")
         return self
 

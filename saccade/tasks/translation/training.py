@@ -85,13 +85,15 @@ class TranslationTask(Task[Batch, Translator]):
 
     def _cut_anew(self, pairs: list[Pair]) -> Callable[[int], list[Example]]:
         """For each epoch, the pairs with their words cut otherwise; one that gets too long by it stays as it was."""
-        seed, longest = self.recipe.train.seed, self.recipe.model.longest
+        seed, max_length = self.recipe.train.seed, self.recipe.model.max_length
         sample = self.model.vocabularies.sampler(rate=self.recipe.vocabulary.dropout, seed=seed)
 
         def examples(epoch: int) -> list[Example]:
             chance = random.Random(f"pieces {seed} {epoch}")
             cut = [Example(*sample(pair, chance)) for pair in pairs]
-            return [new if max(map(len, new)) <= longest else old for new, old in zip(cut, self.examples, strict=True)]
+            return [
+                new if max(map(len, new)) <= max_length else old for new, old in zip(cut, self.examples, strict=True)
+            ]
 
         return examples
 
@@ -104,22 +106,22 @@ class TranslationTask(Task[Batch, Translator]):
         for pair in pairs:
             example = Example(source.encode(pair.source).ids, target.encode(pair.target).ids)
             longest = max(map(len, example))
-            if longest <= self.recipe.model.longest:
+            if longest <= self.recipe.model.max_length:
                 kept.append(pair)
                 examples.append(example)
             elif self.recipe.data.bad_pairs == "stop":
                 raise InputError(
-                    f"{locate(pair, self.recipe.data)} has {longest} tokens, more than model.longest, which is"
-                    f" {self.recipe.model.longest}; raise that, or leave such pairs out with data.bad_pairs=skip"
+                    f"{locate(pair, self.recipe.data)} has {longest} tokens, more than model.max_length, which is"
+                    f" {self.recipe.model.max_length}; raise that, or leave such pairs out with data.bad_pairs=skip"
                 )
             else:
                 overlong.append(pair)
         if not examples:
-            raise InputError(f"data.{name}: every pair is longer than model.longest={self.recipe.model.longest}")
+            raise InputError(f"data.{name}: every pair is longer than model.max_length={self.recipe.model.max_length}")
         if overlong:
             reporter.say(
                 f"data.{name}: {len(overlong):,} of {len(pairs):,} pairs are left out, for they are longer than"
-                f" model.longest={self.recipe.model.longest}; the first begins {overlong[0].source[:60]!r}"
+                f" model.max_length={self.recipe.model.max_length}; the first begins {overlong[0].source[:60]!r}"
             )
         return kept, examples
 

@@ -26,13 +26,13 @@ SCENES = make_scenes(12, seed=0, side=SIDE)
 WORDS = VocabularySettings(kind="words")
 SMALL = SmallEye(kind="small", image_side=SIDE, channels=[5, 7], attend_after=[1])
 MODELS: dict[str, CaptionRnnSettings | TransformerSettings] = {
-    "soft": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, longest=9),
-    "hard": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, weighting="hard", longest=9),
-    "gru without gate": CaptionRnnSettings(kind="rnn", cell="gru", embedding=8, dim=12, gate=False, longest=9),
-    "luong dot": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, order="luong", score="dot", longest=9),
-    "mean": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, score="mean", longest=9),
-    "none": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, score="none", longest=9),
-    "transformer": TransformerSettings(kind="transformer", layers=2, dim=12, heads=3, feed_forward=20, longest=9),
+    "soft": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, max_length=9),
+    "hard": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, weighting="hard", max_length=9),
+    "gru without gate": CaptionRnnSettings(kind="rnn", cell="gru", embedding=8, dim=12, gate=False, max_length=9),
+    "luong dot": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, order="luong", score="dot", max_length=9),
+    "mean": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, score="mean", max_length=9),
+    "none": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, score="none", max_length=9),
+    "transformer": TransformerSettings(kind="transformer", layers=2, dim=12, heads=3, feed_forward=20, max_length=9),
 }
 
 

@@ -35,7 +35,7 @@ def small(data: dict[str, Any], *, model: dict[str, Any] | None = None, **settin
         "data": {"hold_out": 10, **data},
         "vocabulary": {"kind": "words"},
         "eye": {"kind": "small", "image_side": 16, "channels": [8, 16]},
-        "model": {"kind": "rnn", "dim": 16, "embedding": 8, "dropout": 0.0, "longest": 16, **(model or {})},
+        "model": {"kind": "rnn", "dim": 16, "embedding": 8, "dropout": 0.0, "max_length": 16, **(model or {})},
         "train": {
             "steps": 12,
             "batch_tokens": 128,
@@ -186,10 +186,10 @@ def test_captions_that_are_cut_are_told_of(scenes: Path, tmp_path: Path):
         record |= {"caption": "so " * words, "nouns": []}
     captions.write_text("".join(json.dumps(record) + "\n" for record in records))
     (tmp_path / "valid.txt").write_text("images/000020.png\nimages/000021.png\n")
-    recipe = small(from_files(scenes, valid=str(tmp_path / "valid.txt")), model={"longest": 8})
+    recipe = small(from_files(scenes, valid=str(tmp_path / "valid.txt")), model={"max_length": 8})
     reporter = Listening()
     CaptionTask(recipe, load_caption_splits(recipe.data, side=16), tmp_path / "run", reporter)
-    cut = "captions are cut, for they are longer than model.longest=8; the first is of"
+    cut = "captions are cut, for they are longer than model.max_length=8; the first is of"
     assert [text for text in reporter.said if "are cut" in text] == [
         f"data.train: 1 of 36 {cut} {scenes}/images/000010.png",
         f"data.valid: 1 of 2 {cut} {scenes}/images/000020.png",

@@ -107,7 +107,7 @@ def test_size_and_place_of_a_problem_do_not_matter_where_it_is_rescaled() -> Non
 
 def test_where_inputs_may_come_again_an_answer_still_ends() -> None:
     torch.manual_seed(1)
-    values = {"longest_answer": 5, "model": {"kind": "lstm", "inputs": 1, "dim": 8, "once": False}}
+    values = {"max_answer_length": 5, "model": {"kind": "lstm", "inputs": 1, "dim": 8, "once": False}}
     pointer = Pointer.make(check_settings(PointerSettings, values, where="small"))
     with torch.no_grad():
         pointer.net.encoder.end.fill_(-9.0)
@@ -128,7 +128,7 @@ def test_where_inputs_may_come_again_an_answer_still_ends() -> None:
 )
 def test_what_it_cannot_take_is_named(problems: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        make(longest=20).point(problems)
+        make(max_length=20).point(problems)
 
 
 def test_points_are_asked_for_where_points_were_learnt() -> None:

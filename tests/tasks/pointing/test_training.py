@@ -93,7 +93,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
     assert figures["exact"] > 40
     pointer = saccade.load(tmp_path / "run" / "model")
     assert (pointer.settings.problem, pointer.settings.fewest, pointer.settings.most) == (None, 3, 5)
-    assert pointer.settings.longest_answer == 2
+    assert pointer.settings.max_answer_length == 2
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
         ("model.inputs=2", "model.inputs: found 2, wanted 1"),
         ("model.dim=7", "dim: found 7"),
         ("model.score=adittive", "did you mean additive"),
-        ("model.longest=8", "data.most: found 10, wanted less than 8"),
+        ("model.max_length=8", "data.most: found 10, wanted less than 8"),
         ("model.layer=2", "did you mean layers"),
         ("model.heads=3", "wanted a multiple of heads, 3"),
         ("model={kind: lstm, heads: 4}", "model.heads: no such setting"),
@@ -125,7 +125,7 @@ def test_bad_settings_get_one_line(change: str, says: str) -> None:
 
 @pytest.mark.parametrize(
     ("inputs", "says"),
-    [([[[1, 2], [3, 4]]], "set model.inputs=2"), ([list(range(600))], "set model.longest=601")],
+    [([[[1, 2], [3, 4]]], "set model.inputs=2"), ([list(range(600))], "set model.max_length=601")],
 )
 def test_files_that_do_not_fit_the_model_are_refused(inputs: list[Any], says: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.jsonl", [Problem(one, [0]) for one in inputs])

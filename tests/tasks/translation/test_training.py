@@ -16,7 +16,7 @@ from saccade.tasks.translation.training import TranslationTask
 from saccade.text import Pair, write_pairs
 from saccade.training import Silent
 
-TINY = ["vocabulary.kind=words", "vocabulary.size=60", "model.dim=16", "model.embedding=16", "model.longest=6"]
+TINY = ["vocabulary.kind=words", "vocabulary.size=60", "model.dim=16", "model.embedding=16", "model.max_length=6"]
 
 
 class Listening(Silent):
@@ -50,7 +50,7 @@ def test_what_is_left_out_is_told_with_its_number(tmp_path: Path):
     task = KIND.read(recipe, reporter.say).task(tmp_path / "new" / "run", reporter)
     assert isinstance(task, TranslationTask)
     assert (len(task.examples), len(task.valid)) == (16, 1)
-    overlong = "pairs are left out, for they are longer than model.longest=6; the first begins"
+    overlong = "pairs are left out, for they are longer than model.max_length=6; the first begins"
     assert [text for text in reporter.said if "left out" in text] == [
         f"{tmp_path}/train.tsv: 3 of 20 pairs are left out: 2 with other than 2 columns, 1 empty; the first is line 5",
         f"data.train: 1 of 17 {overlong} 'a b c d e f'",

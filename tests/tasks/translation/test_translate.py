@@ -131,7 +131,7 @@ LINES = b"".join(b"a b %d\n" % n for n in range(30))
         (
             LINES.replace(b"a b 7\n", b"word " * 10_000 + b"\n"),
             LINES,
-            "/t, pair 8 has 10001 tokens, more than model.longest, which is 512",
+            "/t, pair 8 has 10001 tokens, more than model.max_length, which is 512",
         ),
     ],
 )
