@@ -131,11 +131,11 @@ def test_many_answers_say_themselves_what_is_lost() -> None:
     assert [answer.forgotten for answer in found] == [0, 0, 3]
 
 
-def test_the_readmes_story_has_words_that_the_recipe_knows() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
-    (story, question), *_ = re.findall(r'\.answer\("([^"]*)", "([^"]*)"\)', readme)
+def test_the_story_of_the_docs_has_words_that_the_recipe_knows() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "memory.md").read_text()
+    (story, question), *_ = re.findall(r'\.answer\("([^"]*)", "([^"]*)"', page)
     words = StoryWords.learn(make_stories(100, seed=0))
-    asked = question_of({"story": story, "question": question}, "README", answered=False)
+    asked = question_of({"story": story, "question": question}, "docs", answered=False)
     assert unknown_words(asked, words, memory=9) == []
 
 
