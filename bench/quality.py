@@ -84,7 +84,12 @@ def saccade_arguments(data: Path, folder: Path) -> list[str]:
         for side, language in (("source", "en"), ("target", "de"))
     ]
     schedule = [f"train.lr={RATE}", f"train.warmup={WARMUP}", "train.schedule=inverse-sqrt", "train.steps=1000000"]
-    habits = [f"train.batch_tokens={TOKENS}", "train.validate_every=200", "train.threads=1", "train.keep=last"]
+    habits = [
+        f"train.batch_tokens={TOKENS}",
+        "train.validate_every=200",
+        "train.threads=1",
+        "train.select_checkpoint=last",
+    ]
     return ["train", "multi30k-transformer", *places, *schedule, *habits, "--run", str(folder / "run")]
 
 

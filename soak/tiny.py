@@ -42,8 +42,8 @@ RECIPES: dict[str, tuple[str, ...]] = {
         "model.embedding=4",
         "train.batch_tokens=128",
         "validation.sentences=4",
-        "train.keep=average",
-        "train.average=2",
+        "train.select_checkpoint=average",
+        "train.average_checkpoints=2",
     ),
     "captioning": (
         "shapes",

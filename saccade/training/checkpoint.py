@@ -21,7 +21,7 @@ class Progress(NamedTuple):
     step: int = 0
     cursor: Cursor = Cursor()
     validated: int = 0  # the step of the last validation
-    best: float | None = None  # the watched figure, higher is better
+    best: float | None = None  # the monitored figure, higher is better
     best_loss: float = 0.0  # of the same validation
     best_step: int = 0
     since_best: int = 0  # validations since then

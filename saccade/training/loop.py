@@ -264,11 +264,11 @@ def _keep(
 ) -> Progress:
     """Write the weights where they may be wanted: the best so far, as the model so far as well, and the last few."""
     net = task.net
-    value = -valid["loss"] if settings.watch == "loss" else valid[settings.watch]
-    if settings.keep == "average":
+    value = -valid["loss"] if settings.monitor == "loss" else valid[settings.monitor]
+    if settings.select_checkpoint == "average":
         make_folder(run / SNAPSHOTS)
         write_tensors(run / SNAPSHOTS / f"{progress.step:09d}.safetensors", tensors_of(net))
-        for old in _snapshots(run)[: -settings.average]:
+        for old in _snapshots(run)[: -settings.average_checkpoints]:
             old.unlink()
     better = progress.best is None or value > progress.best
     surer = value == progress.best and valid["loss"] < progress.best_loss  # of two that get everything right
@@ -294,13 +294,15 @@ def _finish(task: Task[BatchT, Any], settings: TrainSettings, progress: Progress
 
     A training that was cut short before its first validation has no others than the last.
     """
-    if settings.keep == "best" and progress.best is not None:
+    if settings.select_checkpoint == "best" and progress.best is not None:
         read_into(task.net, run / BEST, remedy=REMEDY)
-    elif settings.keep == "average":
+    elif settings.select_checkpoint == "average":
         paths = [path for path in _snapshots(run) if int(path.stem) <= progress.step]
         if paths:
             wanted = tensors_of(task.net)
-            averaged = average([read_tensors(path, wanted, remedy=REMEDY)[0] for path in paths[-settings.average :]])
+            averaged = average(
+                [read_tensors(path, wanted, remedy=REMEDY)[0] for path in paths[-settings.average_checkpoints :]]
+            )
             fill(task.net, averaged, where=str(run / SNAPSHOTS))
     task.model.save(run / MODEL)
     return _validate(task)

@@ -28,6 +28,6 @@ class Recipe(Settings, Generic[TaskName, TrainT]):
 
     @model_validator(mode="after")
     def _monitors_a_figure(self) -> Self:
-        if self.train.watch not in self.figures():
-            raise ValueError(f"train.watch: found {self.train.watch!r}, wanted one of {', '.join(self.figures())}")
+        if self.train.monitor not in self.figures():
+            raise ValueError(f"train.monitor: found {self.train.monitor!r}, wanted one of {', '.join(self.figures())}")
         return self

@@ -31,10 +31,10 @@ class TrainSettings(Settings):
     save_every: Count = 250  # what a kill can cost, in steps
     save_minutes: Annotated[float, Field(gt=0)] | None = 5.0  # and in time: a checkpoint is never older
     validate_every: Count = 500
-    watch: str = "bleu"  # what the best model is best at: one of the figures of its task, such as loss
+    monitor: str = "bleu"  # what the best model is best at: one of the figures of its task, such as loss
     patience: Count | None = None  # validations without a better one, after which training stops
-    keep: Literal["best", "average", "last"] = "best"  # which weights the finished model has
-    average: Count = 5  # how many of the last validated weights `keep: average` takes
+    select_checkpoint: Literal["best", "average", "last"] = "best"  # which weights the finished model has
+    average_checkpoints: Count = 5  # how many of the last validated weights `select_checkpoint: average` takes
     tensorboard: bool = True  # if it is installed
 
 
@@ -48,4 +48,4 @@ class ImageTrainSettings(TrainSettings):
     """The same, for batches of images."""
 
     batch: Count = 128  # images in a batch
-    watch: str = "accuracy"
+    monitor: str = "accuracy"

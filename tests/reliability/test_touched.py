@@ -62,7 +62,7 @@ def test_what_others_put_into_a_run_stays(run: Path, tmp_path: Path) -> None:
     others = {name: value for name, value in tree(mine).items() if not (run / name).exists()}
     del others[".saccade-0123456789abcdef.tmp"]
     for steps in (2, 3):
-        settings = ["train.keep=average", "train.average=1", "train.validate_every=1"]
+        settings = ["train.select_checkpoint=average", "train.average_checkpoints=1", "train.validate_every=1"]
         assert main(["train", *TINY, f"train.steps={steps}", *settings, "--run", str(mine)]) == 0
         now = tree(mine)
         assert {name: now.get(name) for name in others} == others

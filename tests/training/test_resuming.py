@@ -26,8 +26,8 @@ COMMON = [
     "train.log_every=2",
     "train.validate_every=20",
     "train.tensorboard=false",
-    "train.keep=average",
-    "train.average=3",
+    "train.select_checkpoint=average",
+    "train.average_checkpoints=3",
 ]
 RNN = ["dates", "model.dim=16", "model.embedding=8", "train.steps=60", *COMMON]
 TRANSFORMER = [

@@ -17,8 +17,9 @@ class AlgorithmTrainSettings(TrainSettings):
     """Optimisation, validation, and what is kept."""
 
     batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
-    grow: Annotated[int, Field(ge=0)] = 0  # steps in which the lengths grow to data.most, and the repeats after them
-    watch: str = "loss"
+    # steps in which the lengths grow to data.most, and the repeats after them
+    curriculum_steps: Annotated[int, Field(ge=0)] = 0
+    monitor: str = "loss"
 
 
 class AlgorithmValidation(Settings):

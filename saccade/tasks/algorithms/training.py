@@ -57,7 +57,7 @@ class AlgorithmTask(Task[Episodes, MemoryMachine]):
         while True:
             seed = f"train {train.seed} {number}"
             number += 1
-            share = min(1.0, number / train.grow) if train.grow else 1.0
+            share = min(1.0, number / train.curriculum_steps) if train.curriculum_steps else 1.0
             yield make_episodes(data, train.batch, seed=seed, share=share), Cursor(0, number)
 
     def loss(self, batch: Episodes) -> tuple[Tensor, int]:

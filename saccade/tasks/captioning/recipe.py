@@ -44,7 +44,7 @@ FIGURES = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "poi
 class CaptionTrainSettings(TokenTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    watch: str = "cider"
+    monitor: str = "cider"
 
 
 class CaptionValidationSettings(Settings):

@@ -35,7 +35,7 @@ class LineDataSettings(Settings):
 class LineTrainSettings(ImageTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    watch: str = "exact"
+    monitor: str = "exact"
 
 
 class LineRecipe(Recipe[Literal["line_reading"], LineTrainSettings]):

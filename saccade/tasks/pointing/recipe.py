@@ -38,7 +38,7 @@ class PointingTrainSettings(TrainSettings):
     """Optimisation, validation, and what is kept."""
 
     batch: Count = 128  # problems in a batch
-    watch: str = "exact"
+    monitor: str = "exact"
     label_smoothing: Annotated[float, Field(ge=0, le=0)] = 0.0  # none: most places cannot be meant at all
 
 

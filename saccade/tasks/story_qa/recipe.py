@@ -37,7 +37,7 @@ class StoryTrainSettings(TrainSettings):
     clip: Annotated[float, Field(gt=0)] | None = 40.0  # the highest norm of the gradient, as published
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.0
     linear_start: Annotated[int, Field(ge=0)] = 0  # epochs without softmax in the hops, to begin with
-    watch: str = "accuracy"
+    monitor: str = "accuracy"
 
 
 class StoryRecipe(Recipe[Literal["story_qa"], StoryTrainSettings]):

@@ -50,11 +50,11 @@ def test_a_training_that_was_cut_goes_on_as_if_it_had_not_been(tmp_path: Path):
 
 def test_watching_what_is_not_measured_is_refused():
     with pytest.raises(InputError, match="bleu"):
-        recipe_of(watch="bleu")
+        recipe_of(monitor="bleu")
 
 
 def test_the_longest_length_grows(tmp_path: Path):
-    recipe = recipe_of(grow=100)
+    recipe = recipe_of(curriculum_steps=100)
     recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"most": 11})})
     stream = KIND.read(recipe, print).task(tmp_path, Silent()).batches(Cursor())
     lengths = [episodes.length for episodes, _ in islice(stream, 300)]

@@ -246,7 +246,7 @@ def test_what_is_not_there_is_named(scenes: Path, data: dict[str, str], says: st
         ("model.tie=all", "tie"),
         ("vocabulary={kind: subwords, dropout: 0.1}", "it is for translation"),
         ("vocabulary.lower=true", "data.lower for captions"),
-        ("train.watch=beauty", "beauty"),
+        ("train.monitor=beauty", "beauty"),
         ("task=juggling", "juggling"),
     ],
 )

@@ -192,7 +192,7 @@ def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         ("data.make=null", "either train"),
         ("model.patch=0", "patch"),
-        ("train.watch=bleu", "watch"),
+        ("train.monitor=bleu", "train.monitor"),
         ("model.wings=2", "wings"),
     ],
 )

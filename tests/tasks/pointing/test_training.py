@@ -112,7 +112,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
         ("model.heads=3", "wanted a multiple of heads, 3"),
         ("model={kind: lstm, heads: 4}", "model.heads: no such setting"),
         ("model.kind=gru", "model.kind: found 'gru'"),
-        ("train.watch=area", "train.watch: found 'area', wanted one of exact, loss"),
+        ("train.monitor=area", "train.monitor: found 'area', wanted one of exact, loss"),
         ("train.label_smoothing=0.1", "train.label_smoothing: found 0.1, wanted"),
     ],
 )

@@ -171,7 +171,7 @@ def test_a_training_that_is_broken_off_goes_on_bit_for_bit(optimizer: str, tmp_p
         ("model.hops=0", "hops"),
         ("model.tying=all", "tying"),
         ("model.wings=2", "wings"),
-        ("train.watch=bleu", "watch"),
+        ("train.monitor=bleu", "train.monitor"),
         ("train.linear_start=-1", "linear_start"),
     ],
 )
