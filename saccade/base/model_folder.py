@@ -110,11 +110,17 @@ def file_digest(path: Path) -> str:
 def read_config(folder: Path) -> dict[str, Any]:
     """What the config.yaml of a model's folder says, whose files all have to be as they were written."""
     path = folder / CONFIG
-    values = read_yaml(path)
+    try:
+        values = read_yaml(path)
+    except InputError:
+        expect_whole(folder)  # that it is damaged says more than what came of it
+        raise
     if not isinstance(values, dict):
+        expect_whole(folder)
         raise InputError(f"{path}: found no settings there; {_REMEDY}")
     found = values.pop("format", None)
     if found != FORMAT:
+        expect_whole(folder)
         newer = isinstance(found, int) and found > FORMAT
         remedy = "install a newer saccade" if newer else "train it anew with this saccade"
         raise InputError(f"{path}: a model of format {str(found)[:20]}, wanted {FORMAT}; {remedy}")

@@ -54,5 +54,6 @@ def _drawing(chosen: argparse.Namespace, folder: Path) -> Drawing:
         raise InputError(f"{folder} is a model that {kind.does}, and has nothing to look at")
     options: SharedOptions = chosen.options
     options.refuse_others(chosen, kind.name, f"{folder} is a model that {kind.does}, and does not take it")
+    kind.look.check(chosen)
     one = argparse.Namespace(**{**vars(chosen), "model": folder})
     return kind.look.draw(one, kind.model.load(folder))

@@ -165,12 +165,16 @@ class Maps(Drawing):
         return replace(self, panels=[*self.panels, *other.panels])
 
 
-def maps_as_chosen(panel: Panel, chosen: argparse.Namespace, *, name: str) -> Maps:
-    """The maps of a model, seen as `add_map_options` lets one choose; what it does not have is refused."""
+def check_map_options(chosen: argparse.Namespace) -> None:
+    """Refuse what cannot be, whatever the model."""
     if chosen.title is not None:
         expect_text(chosen.title, "--title")
     if chosen.grid and not figures_of(chosen):
         raise InputError("--grid: it is for figures; name one with --png, --svg or --pdf")
+
+
+def maps_as_chosen(panel: Panel, chosen: argparse.Namespace, *, name: str) -> Maps:
+    """The maps of a model, seen as `add_map_options` lets one choose; what it does not have is refused."""
     if not panel.maps:
         raise InputError(f"{chosen.model}: this model looks at nothing; it has no attention to show")
     kind = chosen.kind or (panel.maps[0].kind if len(panel.maps) == 1 else "cross")

@@ -47,6 +47,7 @@ class Look(Generic[ModelT]):
     wanted: str  # which words these are
     draw: Callable[[argparse.Namespace, ModelT], Drawing]
     add_options: Callable[[TakesOptions], None] = lambda parser: None
+    check: Callable[[argparse.Namespace], None] = lambda chosen: None  # what can be refused before the model is read
 
 
 @dataclass(frozen=True)

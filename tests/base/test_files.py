@@ -12,8 +12,8 @@ from saccade.base.files import write_file
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from saccade.files import write_file
-from saccade.errors import InputError
+from saccade.base.files import write_file
+from saccade.base.errors import InputError
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     write_file(Path(sys.argv[1]), b"n" * 5000)

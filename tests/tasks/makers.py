@@ -34,6 +34,7 @@ def _pairs(count: int, answer: Any) -> list[Pair]:
 
 def small_recipe(model: dict[str, Any], **settings: Any) -> TranslationRecipe:
     values = {
+        "task": "translation",
         "data": {"make": "dates"},
         "vocabulary": {"kind": "words"},
         "model": model,

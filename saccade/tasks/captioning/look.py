@@ -3,7 +3,7 @@
 import argparse
 
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, maps_as_chosen
+from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
 from saccade.shell.inputs import model_name, one_image
 from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count
@@ -25,4 +25,4 @@ def look_at_caption(chosen: argparse.Namespace, captioner: Captioner) -> Maps:
     return maps_as_chosen(Panel(f"{model_name(chosen.model)}: {caption.text}", maps), chosen, name=image.name)
 
 
-LOOK = Look("an image", look_at_caption, add_options)
+LOOK = Look("an image", look_at_caption, add_options, check_map_options)

@@ -3,7 +3,7 @@
 import argparse
 
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, maps_as_chosen
+from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
 from saccade.shell.inputs import model_name, one_image
 from saccade.tasks.kind import Look
 from saccade.tasks.line_reading.model import LineReader
@@ -17,4 +17,4 @@ def look_at_line(chosen: argparse.Namespace, reader: LineReader) -> Maps:
     return maps_as_chosen(Panel(f"{model_name(chosen.model)}: {line.text}", maps), chosen, name=image.name)
 
 
-LOOK = Look("an image", look_at_line, add_map_options)
+LOOK = Look("an image", look_at_line, add_map_options, check_map_options)

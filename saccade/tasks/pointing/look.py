@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from saccade.look import Panel, save_order
-from saccade.shell.drawing import Maps, add_map_options, maps_as_chosen
+from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
 from saccade.shell.inputs import model_name, one_text
 from saccade.tasks.kind import Look
 from saccade.tasks.pointing.files import parse_inputs
@@ -43,4 +43,4 @@ def look_at_order(chosen: argparse.Namespace, pointer: Pointer) -> Order:
     return replace(order, **vars(maps))
 
 
-LOOK = Look("a problem", look_at_order, add_map_options)
+LOOK = Look("a problem", look_at_order, add_map_options, check_map_options)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from saccade.base.errors import InputError
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, maps_as_chosen
+from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
 from saccade.shell.inputs import model_name
 from saccade.tasks.kind import Look
 from saccade.tasks.story_qa.ask import asked_in_words
@@ -23,4 +23,4 @@ def look_at_answer(chosen: argparse.Namespace, answerer: Answerer) -> Maps:
     return maps_as_chosen(panel, chosen, name=asked.text)
 
 
-LOOK = Look("a story and a question", look_at_answer, add_map_options)
+LOOK = Look("a story and a question", look_at_answer, add_map_options, check_map_options)

@@ -4,7 +4,7 @@ import argparse
 
 from saccade.base.errors import InputError
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, maps_as_chosen
+from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
 from saccade.shell.inputs import model_name, one_text
 from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count, expect_text
@@ -22,13 +22,18 @@ def add_options(parser: TakesOptions) -> None:
     add_map_options(parser)
 
 
-def look_at_translation(chosen: argparse.Namespace, translator: Translator) -> Maps:
-    """Translate a sentence, or follow the given target."""
-    sentence = one_text(chosen.inputs, "SENTENCE", "words to translate")
+def check(chosen: argparse.Namespace) -> None:
+    one_text(chosen.inputs, "SENTENCE", "words to translate")
     if chosen.target is not None:
         expect_text(chosen.target, "--target")
         if not chosen.target.split():
             raise InputError("--target: found nothing but space, wanted a translation")
+    check_map_options(chosen)
+
+
+def look_at_translation(chosen: argparse.Namespace, translator: Translator) -> Maps:
+    """Translate a sentence, or follow the given target."""
+    (sentence,) = chosen.inputs
     beam = chosen.beam or _BEAM
     found, text = _follow(translator, sentence, chosen.target, beam)
     tree = [] if chosen.target is not None or chosen.html is None else translator.search_tree(sentence, beam=beam)
@@ -44,4 +49,4 @@ def _follow(translator: Translator, sentence: str, target: str | None, beam: int
     return translation, f"{translation.text} (score {translation.score:.3f})"
 
 
-LOOK = Look("a sentence", look_at_translation, add_options)
+LOOK = Look("a sentence", look_at_translation, add_options, check)

@@ -44,12 +44,11 @@ def test_swapping_two_places_swaps_what_is_written(models: Path, capsys: pytest.
 
 
 def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    figure, table = tmp_path / "steps.svg", tmp_path / "steps.json"
-    said(capsys, "look", str(models / "copy"), "--svg", str(figure), "--json", str(table))
+    figure = tmp_path / "steps.svg"
+    numbers = json.loads(said(capsys, "look", str(models / "copy"), "--svg", str(figure), "--json"))
     text = figure.read_text()
     for name in ("inputs", "outputs", "adds", "reads", "write weightings", "read weightings", "phase-output"):
         assert name in text
-    numbers = json.loads(table.read_text())
     assert len(numbers["inputs"]) == len(numbers["outputs"]) == 11
     assert numbers["phases"] == [{"name": "input", "step": 0}, {"name": "output", "step": 6}]
 
@@ -57,8 +56,8 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["look", "copy", "--html", "page.html"], "--html: it is for sentences"),
-        (["look", "copy", "--beam", "3"], "--beam: it is for sentences"),
+        (["look", "copy", "--html", "page.html"], "runs an algorithm, and does not take it"),
+        (["look", "copy", "--beam", "3"], "runs an algorithm, and does not take it"),
         (["look", "copy", "--swap", "1", "9", "--length", "4"], "wanted 1 to 4"),
         (["look", "copy", "--swap", "2", "2", "--length", "4"], "to one place"),
         (["look", "copy", "--repeats", "3"], "--repeats: this machine learnt copy"),
@@ -67,7 +66,7 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
         (["evaluate", "copy", "--lengths", "0"], "wanted 1 to"),
         (["evaluate", "copy", "--stories", "here"], "--stories: "),
         (["evaluate", "copy", "--problems", "3"], "--problems: "),
-        (["evaluate", "copy", "--source", "here"], "learnt an algorithm; wanted --lengths"),
+        (["evaluate", "copy", "--source", "here"], "a model that runs an algorithm; wanted --lengths"),
         (["translate", "copy", "file"], "saccade evaluate"),
     ],
 )

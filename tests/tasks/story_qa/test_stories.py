@@ -13,7 +13,7 @@ from saccade.tasks.story_qa.arrays import StoryWords, encode_stories, unknown_wo
 from saccade.tasks.story_qa.made import PEOPLE, ROOMS, make_stories
 from saccade.tasks.story_qa.stories import read_stories, split_sentences, story_words, write_stories
 
-BABI = Path(__file__).parents[3] / "shared" / "data" / "babi" / "en"
+BABI = Path(__file__).parents[4] / "shared" / "data" / "babi" / "en"
 EXAMPLE = """1 Mary moved to the bathroom.
 2 John went to the hallway.
 3 Where is Mary? \tbathroom\t1

@@ -164,7 +164,7 @@ def test_every_mistake_of_a_recipe_at_once(tmp_path: Path, capsys: pytest.Captur
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "model.scroe: no such setting; did you mean score?" in said
-    assert "train.steps: found 'many', wanted integer" in said
+    assert "train.steps: found 'many', wanted a whole number" in said
     assert "trian: no such setting; did you mean train?" in said
     assert "vocabulary.size: found -1, wanted at least 8" in said
     assert not (tmp_path / "run").exists()
