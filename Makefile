@@ -39,7 +39,7 @@ bench: $(READY)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g
 KERNEL_TESTS := tests/runtime/test_sanitizers.py tests/runtime/test_fuzz.py tests/runtime/test_fence.py \
     tests/runtime/test_quantized.py tests/runtime/test_shortlist.py tests/runtime/test_operators.py \
-    tests/attention/test_kernels.py tests/decode/test_best.py tests/nets/test_dropout.py tests/nets/test_few_tokens.py \
+    tests/attention/test_kernels.py tests/decode/test_best.py tests/nets/test_dropout.py tests/nets/test_fused_encoder.py \
     tests/nets/test_transformer_steps.py tests/nets/test_turing.py
 
 sanitize: $(READY)

@@ -43,22 +43,23 @@ class ConvNorm(nn.Module):
     """A convolution and its batch norm, with ReLU6 after them or without."""
 
     def __init__(
-        self, channels: int, out: int, kernel: int, *, stride: int = 1, groups: int = 1, bend: bool = True
+        self, channels: int, out: int, kernel: int, *, stride: int = 1, groups: int = 1, activation: bool = True
     ) -> None:
         super().__init__()
         self.convolution = SameConv2d(channels, out, kernel, stride=stride, groups=groups)
         self.norm = nn.BatchNorm2d(out, eps=1e-3, momentum=0.01)
-        self.bend = bend
+        self.activation = activation
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.norm(self.convolution(x))
-        return F.relu6(x, inplace=True) if self.bend else x
+        return F.relu6(x, inplace=True) if self.activation else x
 
 
 class InvertedBlock(nn.Module):
-    """An inverted bottleneck (Sandler 2018): widen, filter each channel by itself, narrow; and around it where it fits.
+    """An inverted bottleneck (Sandler 2018): widen, filter each channel by itself, narrow; residual where it fits.
 
-    f(x) = narrow(filter(widen(x))), y = x + f(x) if x and f(x) are of one shape, else f(x). No bend after narrowing.
+    f(x) = narrow(filter(widen(x))), y = x + f(x) if x and f(x) are of one shape, else f(x). No activation after
+    narrowing.
     """
 
     def __init__(self, channels: int, out: int, kernel: int, *, stride: int, expansion: int) -> None:
@@ -66,13 +67,13 @@ class InvertedBlock(nn.Module):
         wide = channels * expansion
         self.widen = ConvNorm(channels, wide, 1) if expansion > 1 else None
         self.filter = ConvNorm(wide, wide, kernel, stride=stride, groups=wide)
-        self.narrow = ConvNorm(wide, out, 1, bend=False)
-        self.around = stride == 1 and channels == out
+        self.narrow = ConvNorm(wide, out, 1, activation=False)
+        self.residual = stride == 1 and channels == out
 
     def forward(self, x: Tensor) -> Tensor:
         inner = x if self.widen is None else self.widen(x)
         change = self.narrow(self.filter(inner))
-        return x + change if self.around else change
+        return x + change if self.residual else change
 
 
 class Eye(nn.Module):

@@ -20,11 +20,11 @@ class PlainBlock(nn.Module):
         super().__init__()
         self.convolution = nn.Conv2d(channels, out, _KERNEL, padding=_PADDING, bias=False)
         self.norm = nn.BatchNorm2d(out)
-        self.bend = nn.ReLU(inplace=True)
+        self.activation = nn.ReLU(inplace=True)
         self.pool = nn.MaxPool2d(_POOL)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.pool(self.bend(self.norm(self.convolution(x))))
+        return self.pool(self.activation(self.norm(self.convolution(x))))
 
 
 class SmallCnn(nn.Module):

@@ -13,14 +13,14 @@ from saccade.attention import Attended, Learned, Memory, MultiHead, Rotary, Sinu
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
 from saccade.nets.dropout import Dropout
-from saccade.nets.few_tokens import FEW_TOKENS, EncoderStack, EncoderWeights, encode_few, gather_encoder
+from saccade.nets.fused_encoder import MAX_FUSED_TOKENS, EncoderStack, EncoderWeights, fused_encode, gather_encoder
 from saccade.nets.transformer_steps import (
     LayerWeights,
     Matrix,
     StackWeights,
     StepState,
+    fast_layer_norm,
     gather,
-    norm_few,
     norm_of,
     scale_for_steps,
     stack,
@@ -36,7 +36,7 @@ Positions = Literal["sinusoidal", "learned", "rotary", "none"]
 
 
 class LayerShape(NamedTuple):
-    """The sizes and habits that all layers of a stack share."""
+    """The sizes and options that all layers of a stack share."""
 
     dim: int
     heads: int
@@ -47,7 +47,7 @@ class LayerShape(NamedTuple):
     activation: Literal["relu", "gelu"]
     dropout: float
     attention_dropout: float
-    feed_forward_dropout: float = 0.0  # after the bend, where the paper has none
+    feed_forward_dropout: float = 0.0  # after the activation, where the paper has none
 
     def attention(self, *, rotary: bool) -> MultiHead:
         size = self.dim // self.heads
@@ -61,42 +61,42 @@ class LayerShape(NamedTuple):
 
 
 class Residual(nn.Module):
-    """A part with a way around it, normalised before the part ("pre") or after the sum ("post", as published)."""
+    """A residual connection, its norm before the part ("pre") or after the sum ("post", as published)."""
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(shape.dim)
         self.dropout = Dropout(shape.dropout)
-        self.before = shape.norm == "pre"
+        self.pre_norm = shape.norm == "pre"
 
-    def enter(self, x: Tensor) -> Tensor:
-        """What the part gets of `x`."""
-        return self.norm(x) if self.before else x
+    def normalize_input(self, x: Tensor) -> Tensor:
+        """`x`, normalised if the norm stands before the part."""
+        return self.norm(x) if self.pre_norm else x
 
-    def leave(self, x: Tensor, change: Tensor) -> Tensor:
-        """What becomes of `x` by what the part gave."""
-        x = self.dropout(change, onto=x)
-        return x if self.before else self.norm(x)
+    def add(self, x: Tensor, output: Tensor) -> Tensor:
+        """The sum of `x` and what the part gave of it, normalised if the norm stands after the sum."""
+        x = self.dropout(output, onto=x)
+        return x if self.pre_norm else self.norm(x)
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a bend between them, at each place by itself."""
+    """Two linear maps with an activation between them, at each position by itself."""
 
     def __init__(self, shape: LayerShape) -> None:
         super().__init__()
         self.inner = nn.Linear(shape.dim, shape.feed_forward)
         self.outer = nn.Linear(shape.feed_forward, shape.dim)
-        self.bend = nn.ReLU() if shape.activation == "relu" else nn.GELU()
+        self.activation = nn.ReLU() if shape.activation == "relu" else nn.GELU()
         self.dropout = Dropout(shape.feed_forward_dropout)
         for linear in (self.inner, self.outer):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        return through(self.outer, self.dropout(self.bend(through(self.inner, x))))
+        return through(self.outer, self.dropout(self.activation(through(self.inner, x))))
 
 
-class TokensInPlace(nn.Module):
+class TokenEmbedding(nn.Module):
     """Embeddings times √D, with their positions: `[B, T]` -> `[B, T, D]`."""
 
     def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, max_length: int) -> None:
@@ -122,22 +122,22 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.attention = shape.attention(rotary=shape.positions == "rotary")
         self.feed_forward = FeedForward(shape)
-        self.around_attention, self.around_feed_forward = Residual(shape), Residual(shape)
+        self.attention_residual, self.feed_forward_residual = Residual(shape), Residual(shape)
 
     def forward(self, x: Tensor, mask: Tensor, *, need_weights: bool) -> tuple[Tensor, Tensor | None]:
-        attended = self.attention(self.around_attention.enter(x), mask=mask, need_weights=need_weights)
-        x = self.around_attention.leave(x, attended.context)
-        x = self.around_feed_forward.leave(x, self.feed_forward(self.around_feed_forward.enter(x)))
+        attended = self.attention(self.attention_residual.normalize_input(x), mask=mask, need_weights=need_weights)
+        x = self.attention_residual.add(x, attended.context)
+        x = self.feed_forward_residual.add(x, self.feed_forward(self.feed_forward_residual.normalize_input(x)))
         return x, attended.weights
 
     def weights(self) -> EncoderWeights:
-        """What the loop for a few tokens needs of this layer."""
+        """What the fused loop for short inputs needs of this layer."""
         own = self.attention
         return EncoderWeights(
-            norm_of(self.around_attention.norm),
+            norm_of(self.attention_residual.norm),
             stack(own.query_projection, own.key_projection, own.value_projection),
             stack(own.output_projection),
-            norm_of(self.around_feed_forward.norm),
+            norm_of(self.feed_forward_residual.norm),
             stack(self.feed_forward.inner),
             stack(self.feed_forward.outer),
         )
@@ -149,7 +149,7 @@ class TransformerEncoder(nn.Module):
     def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, max_length: int) -> None:
         super().__init__()
         self.shape = shape
-        self.tokens = TokensInPlace(embedding, shape, max_length=max_length)
+        self.tokens = TokenEmbedding(embedding, shape, max_length=max_length)
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(layers))
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
 
@@ -158,7 +158,7 @@ class TransformerEncoder(nn.Module):
         x = self.tokens(source)
         weights: list[Tensor] = []
         if not need_weights and not self.training:
-            encoded = self._encode_few(x, mask)
+            encoded = self._fused_encode(x, mask)
             if encoded is not None:
                 return Encoded(self.norm(encoded), mask)
         for layer in self.layers:
@@ -167,18 +167,18 @@ class TransformerEncoder(nn.Module):
                 weights.append(seen)  # [B, H, S, S]
         return Encoded(self.norm(x), mask, weights=_stacked(weights))
 
-    def _encode_few(self, x: Tensor, mask: Tensor) -> Tensor | None:
-        """All layers by one native loop, for a few tokens; None where that is not for these layers, or not faster."""
-        if torch.is_grad_enabled() or x[..., 0].numel() > FEW_TOKENS:
+    def _fused_encode(self, x: Tensor, mask: Tensor) -> Tensor | None:
+        """All layers by one native loop, for short inputs; None where that is not for these layers, or not faster."""
+        if torch.is_grad_enabled() or x[..., 0].numel() > MAX_FUSED_TOKENS:
             return None
         found = kept(self, self._stack)
-        return None if found is None else encode_few(x, mask, found)
+        return None if found is None else fused_encode(x, mask, found)
 
     def _stack(self) -> EncoderStack | None:
         """The weights for the native loop, if it computes what these layers do."""
         layers = self._layers()
         scale = scale_for_steps(layers, EncoderLayer, FeedForward, Residual, heads=self.shape.heads)
-        if scale is None or not all(isinstance(layer.feed_forward.bend, nn.ReLU) for layer in layers):
+        if scale is None or not all(isinstance(layer.feed_forward.activation, nn.ReLU) for layer in layers):
             return None
         weights = tuple(layer.weights() for layer in layers)
         return gather_encoder(weights, pre_norm=self.shape.norm == "pre", heads=self.shape.heads, scale=scale)
@@ -200,8 +200,8 @@ class DecoderLayer(nn.Module):
         self.attention = shape.attention(rotary=shape.positions == "rotary")
         self.cross_attention = shape.attention(rotary=False)
         self.feed_forward = FeedForward(shape)
-        self.around_attention, self.around_cross_attention = Residual(shape), Residual(shape)
-        self.around_feed_forward = Residual(shape)
+        self.attention_residual, self.cross_attention_residual = Residual(shape), Residual(shape)
+        self.feed_forward_residual = Residual(shape)
 
     def forward(
         self, x: Tensor, source: Memory, before: Memory | None, *, need_weights: bool
@@ -210,31 +210,31 @@ class DecoderLayer(nn.Module):
 
         Last come what was seen of the target itself, and of the source.
         """
-        query = self.around_attention.enter(x)
+        query = self.attention_residual.normalize_input(x)
         memory = self.attention.remember(query, before=before)
         # one query alone, the last, may look at everything
         causal = x.shape[1] > 1 if is_eager() else True  # of a shape that is left open nobody can say
         own = self.attention.recall(query, memory, causal=causal, need_weights=need_weights)
-        x = self.around_attention.leave(x, own.context)
-        query = self.around_cross_attention.enter(x)
+        x = self.attention_residual.add(x, own.context)
+        query = self.cross_attention_residual.normalize_input(x)
         attended = self.cross_attention.recall(query, source, need_weights=need_weights)
-        x = self.around_cross_attention.leave(x, attended.context)
-        x = self.around_feed_forward.leave(x, self.feed_forward(self.around_feed_forward.enter(x)))
+        x = self.cross_attention_residual.add(x, attended.context)
+        x = self.feed_forward_residual.add(x, self.feed_forward(self.feed_forward_residual.normalize_input(x)))
         return x, memory, own, attended
 
     def weights(self) -> LayerWeights:
         """What the steps need of this layer."""
         own, cross = self.attention, self.cross_attention
         return LayerWeights(
-            norm_of(self.around_attention.norm),
+            norm_of(self.attention_residual.norm),
             stack(own.query_projection, own.key_projection, own.value_projection),
             stack(own.output_projection),
-            norm_of(self.around_cross_attention.norm),
+            norm_of(self.cross_attention_residual.norm),
             stack(cross.query_projection),
             stack(cross.output_projection),
-            norm_of(self.around_feed_forward.norm),
+            norm_of(self.feed_forward_residual.norm),
             stack(self.feed_forward.inner),
-            self.feed_forward.bend,
+            self.feed_forward.activation,
             stack(self.feed_forward.outer),
         )
 
@@ -256,7 +256,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
     def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, max_length: int) -> None:
         super().__init__()
         self.shape = shape
-        self.tokens = TokensInPlace(embedding, shape, max_length=max_length)
+        self.tokens = TokenEmbedding(embedding, shape, max_length=max_length)
         self.layers = nn.ModuleList(DecoderLayer(shape) for _ in range(layers))
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
         self.output = nn.Linear(shape.dim, embedding.num_embeddings, bias=False)
@@ -284,7 +284,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         if isinstance(state, StepState):
             x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
             x, state, weights = step_through(x, state, need_weights=need_weights)
-            return Step(project(norm_few(self.norm, x), self.output, best=best), state, weights)
+            return Step(project(fast_layer_norm(self.norm, x), self.output, best=best), state, weights)
         features, state, weights, _ = self._read(tokens[:, None], state, need_weights=need_weights)
         return Step(
             project(features[:, 0], self.output, best=best), state, None if weights is None else weights[:, :, :, 0]

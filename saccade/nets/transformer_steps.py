@@ -12,7 +12,7 @@ gradient is wanted; the tests hold the two together. What makes it fast:
   reorder that mask; keys and values stay where they are.
 - A few sequences go through all layers in one call of a C loop, where calling operations would take most of the time.
 
-Letters: `N` sentences, `K` sequences of each, `S` source items, `C` places of the cache, `D` dim, `L` layers,
+Letters: `N` sentences, `K` sequences of each, `S` source items, `C` positions of the cache, `D` dim, `L` layers,
 `H` heads, `d` the size of a head.
 """
 
@@ -31,14 +31,14 @@ from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import is_bare, is_eager, is_plain
 from saccade.runtime.native import KERNELS, call, library_for
 
-_FIRST_PLACES = 16  # of a sequence, in the cache
+_INITIAL_CAPACITY = 16  # of a sequence, in the cache
 SOURCE = KERNELS / "transformer_step.c"
 
 # What the parts of a layer may be, for their weights to tell all that they do.
 _PARTS = (MultiHead, nn.Linear, nn.LayerNorm, Dropout, nn.ReLU, nn.GELU, Dot, ScaledDot, Soft)
 
 # Up to so many rows go through all layers in one call. With more, torch's matrix products make up for the many calls.
-FEW_ROWS = 64
+MAX_FUSED_ROWS = 64
 
 
 class Matrix(NamedTuple):
@@ -63,12 +63,12 @@ class Norm(NamedTuple):
         return F.layer_norm(x, self.size, self.weight, self.bias, self.eps)
 
 
-def norm_few(norm: nn.Module, x: Tensor) -> Tensor:
+def fast_layer_norm(norm: nn.Module, x: Tensor) -> Tensor:
     """What a last norm gives for the rows `[R, D]` of a step.
 
     torch's layer norm wakes other threads for each few rows, which at a step's size takes longer than all of it.
     """
-    if len(x) > FEW_ROWS or torch.is_grad_enabled() or not is_bare(norm, nn.LayerNorm):
+    if len(x) > MAX_FUSED_ROWS or torch.is_grad_enabled() or not is_bare(norm, nn.LayerNorm):
         return norm(x)
     assert isinstance(norm, nn.LayerNorm)
     variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
@@ -78,15 +78,15 @@ def norm_few(norm: nn.Module, x: Tensor) -> Tensor:
 class LayerWeights(NamedTuple):
     """What one decoder layer knows, in the order in which it is used."""
 
-    own_norm: Norm
-    own: Matrix  # query, key and value of self-attention, one under the other
-    own_output: Matrix
-    source_norm: Norm
-    source_query: Matrix
-    source_output: Matrix
-    last_norm: Norm
+    self_norm: Norm
+    qkv: Matrix  # query, key and value of self-attention, one under the other
+    self_output: Matrix
+    cross_norm: Norm
+    cross_query: Matrix
+    cross_output: Matrix
+    feed_forward_norm: Norm
     inner: Matrix
-    bend: nn.Module
+    activation: nn.Module
     outer: Matrix
 
 
@@ -156,25 +156,25 @@ class StepState(NamedTuple):
     source: Tensor  # [L, 2, N, H, S, d], keys and values
     source_mask: Tensor | None  # [N, 1, 1, S], 0 or minus infinity; None if nothing is padding
     cache: Tensor  # [L, 2, N, H, C, d], keys and values of all that was written
-    own_mask: Tensor | None  # [N, 1, K, C], 0 for what this sequence wrote, else minus infinity; None if K is 1
-    only_mine: Tensor | None  # [K, K], 0 where a sequence meets itself, else minus infinity; None if K is 1
+    self_mask: Tensor | None  # [N, 1, K, C], 0 for what this sequence wrote, else minus infinity; None if K is 1
+    diagonal_mask: Tensor | None  # [K, K], 0 where a sequence meets itself, else minus infinity; None if K is 1
     copies: int  # K
     length: int  # of the target so far
 
     def reorder(self, rows: Tensor) -> "StepState":
         """The state of the sequences `rows` `[n * K]`, those of a sentence side by side."""
         sentences = self._sentences_of(rows)  # [n], those that stay
-        own_mask = self.own_mask
-        if own_mask is not None:
-            own_mask = own_mask.flatten(0, 2).index_select(0, rows).view(-1, 1, self.copies, own_mask.shape[-1])
+        self_mask = self.self_mask
+        if self_mask is not None:
+            self_mask = self_mask.flatten(0, 2).index_select(0, rows).view(-1, 1, self.copies, self_mask.shape[-1])
         if sentences == list(range(self.cache.shape[2])):
-            return self._replace(own_mask=own_mask)
+            return self._replace(self_mask=self_mask)
         kept = torch.tensor(sentences, device=rows.device)
         return self._replace(
             source=self.source.index_select(2, kept),
             source_mask=None if self.source_mask is None else self.source_mask.index_select(0, kept),
             cache=self.cache.index_select(2, kept),
-            own_mask=own_mask,
+            self_mask=self_mask,
         )
 
     def _sentences_of(self, rows: Tensor) -> list[int]:
@@ -195,7 +195,7 @@ class StepState(NamedTuple):
 def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) -> StackWeights:
     """The weights of a stack. They must not change, nor move, while they are used."""
     addresses = addresses_of(layers)
-    if len({type(layer.bend) for layer in layers}) > 1 or NativeLoops.for_tensor(layers[0].own.weight) is None:
+    if len({type(layer.activation) for layer in layers}) > 1 or NativeLoops.for_tensor(layers[0].qkv.weight) is None:
         addresses = None
     eps = [[part.eps for part in layer if isinstance(part, Norm)] for layer in layers]
     return StackWeights(layers, pre_norm, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"))
@@ -203,11 +203,11 @@ def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) ->
 
 def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads: int, copies: int) -> StepState:
     """Project the source once, by the matrix `cross` that makes keys and values for all layers, `[2 L D, D]`."""
-    own = weights.layers[0].own.weight
-    layers, dim = len(weights.layers), own.shape[1]
-    expect_states(encoded, own.dtype)
+    qkv = weights.layers[0].qkv.weight
+    layers, dim = len(weights.layers), qkv.shape[1]
+    expect_states(encoded, qkv.dtype)
     sentences, items, size = encoded.states.shape
-    expect_matrix("cross", cross, (2 * layers * dim, size), own.dtype)
+    expect_matrix("cross", cross, (2 * layers * dim, size), qkv.dtype)
     if heads < 1 or dim % heads:
         raise ValueError(f"heads: found {heads}, wanted a number that {dim} can be divided by")
     if copies < 1:
@@ -217,18 +217,18 @@ def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads
     if not bool(encoded.mask.all()):
         nothing = encoded.states.new_zeros(encoded.mask.shape)
         source_mask = nothing.masked_fill_(~encoded.mask, -torch.inf)[:, None]
-    places = _FIRST_PLACES * copies
-    own_mask = only_mine = None
+    capacity = _INITIAL_CAPACITY * copies
+    self_mask = diagonal_mask = None
     if copies > 1:
-        own_mask = encoded.states.new_full((sentences, 1, copies, places), -torch.inf)
-        only_mine = encoded.states.new_full((copies, copies), -torch.inf).fill_diagonal_(0)
+        self_mask = encoded.states.new_full((sentences, 1, copies, capacity), -torch.inf)
+        diagonal_mask = encoded.states.new_full((copies, copies), -torch.inf).fill_diagonal_(0)
     return StepState(
         weights,
         projected.permute(2, 3, 0, 4, 1, 5).contiguous(),
         source_mask,
-        encoded.states.new_empty(layers, 2, sentences, heads, places, dim // heads),
-        own_mask,
-        only_mine,
+        encoded.states.new_empty(layers, 2, sentences, heads, capacity, dim // heads),
+        self_mask,
+        diagonal_mask,
         copies,
         0,
     )
@@ -242,13 +242,13 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
     _expect_rows(x, state)
     state = _with_room(state)
     if (
-        state.own_mask is not None and state.only_mine is not None
+        state.self_mask is not None and state.diagonal_mask is not None
     ):  # what is written now can be seen by whoever writes it
         here = slice(state.length * state.copies, (state.length + 1) * state.copies)
-        state.own_mask[..., here] = state.only_mine
+        state.self_mask[..., here] = state.diagonal_mask
     native = None if need_weights or state.weights.addresses is None else NativeLoops.for_tensor(x)
     loops = TorchLoops(keeps_weights=need_weights) if native is None else native
-    if native is not None and len(x) <= FEW_ROWS and isinstance(state.weights.layers[0].bend, nn.ReLU):
+    if native is not None and len(x) <= MAX_FUSED_ROWS and isinstance(state.weights.layers[0].activation, nn.ReLU):
         x = native.through_layers(x, state)
     else:
         for number in range(len(state.weights.layers)):
@@ -267,16 +267,16 @@ def _expect_rows(x: Tensor, state: StepState) -> None:
 def _through_layer(x: Tensor, number: int, state: StepState, loops: "TorchLoops | NativeLoops") -> Tensor:
     """Rows `[N * K, D]` through one layer."""
     layer, pre_norm = state.weights.layers[number], state.weights.pre_norm
-    projected = layer.own(layer.own_norm(x) if pre_norm else x)
-    x = x + layer.own_output(loops.attend_own(projected, number, state))
-    x = x if pre_norm else layer.own_norm(x)
+    projected = layer.qkv(layer.self_norm(x) if pre_norm else x)
+    x = x + layer.self_output(loops.self_attention(projected, number, state))
+    x = x if pre_norm else layer.self_norm(x)
 
-    query = layer.source_query(layer.source_norm(x) if pre_norm else x)
-    x = x + layer.source_output(loops.attend_source(query, number, state))
-    x = x if pre_norm else layer.source_norm(x)
+    query = layer.cross_query(layer.cross_norm(x) if pre_norm else x)
+    x = x + layer.cross_output(loops.cross_attention(query, number, state))
+    x = x if pre_norm else layer.cross_norm(x)
 
-    x = x + layer.outer(layer.bend(layer.inner(layer.last_norm(x) if pre_norm else x)))
-    return x if pre_norm else layer.last_norm(x)
+    x = x + layer.outer(layer.activation(layer.inner(layer.feed_forward_norm(x) if pre_norm else x)))
+    return x if pre_norm else layer.feed_forward_norm(x)
 
 
 class TorchLoops:
@@ -286,7 +286,7 @@ class TorchLoops:
         self.keeps_weights = keeps_weights
         self.weights: list[Tensor] = []  # [N * K, H, S] of each layer
 
-    def attend_own(self, projected: Tensor, number: int, state: StepState) -> Tensor:
+    def self_attention(self, projected: Tensor, number: int, state: StepState) -> Tensor:
         """Self-attention of layer `number`: query, key and value `[N * K, 3 D]` -> what is seen, `[N * K, D]`.
 
         The new keys and values are written into the cache.
@@ -298,11 +298,11 @@ class TorchLoops:
         cache = state.cache[number]
         cache[:, :, :, first:last] = parts[1:]
         keys, values = cache[:, :, :, :last]  # [N, H, C, d] each
-        mask = None if state.own_mask is None else state.own_mask[..., :last]
+        mask = None if state.self_mask is None else state.self_mask[..., :last]
         seen = F.scaled_dot_product_attention(parts[0], keys, values, attn_mask=mask, scale=state.weights.scale)
         return seen.transpose(1, 2).reshape(len(projected), heads * size)
 
-    def attend_source(self, query: Tensor, number: int, state: StepState) -> Tensor:
+    def cross_attention(self, query: Tensor, number: int, state: StepState) -> Tensor:
         """Attention of layer `number` to the source: `[N * K, D]` -> what is seen, `[N * K, D]`."""
         _, _, sentences, heads, _, size = state.source.shape
         keys, values = state.source[number]  # [N, H, S, d] each
@@ -331,52 +331,52 @@ class NativeLoops:
 
     def through_layers(self, x: Tensor, state: StepState) -> Tensor:
         """All layers in one call."""
-        layers, _, sentences, heads, places, size = state.cache.shape
+        layers, _, sentences, heads, capacity, size = state.cache.shape
         items, dim, inner = state.source.shape[4], heads * size, len(state.weights.layers[0].inner.weight)
         x = x.clone(memory_format=torch.contiguous_format)
-        room = x.new_empty(len(x) * (dim + max(inner, 3 * dim) + max(items, places)))
+        workspace = x.new_empty(len(x) * (dim + max(inner, 3 * dim) + max(items, capacity)))
         call(
             self._library.transformer_step,
             (
                 *(x, state.weights.addresses, state.weights.eps),
-                *(state.source, state.source_mask, state.cache, state.own_mask, room),
+                *(state.source, state.source_mask, state.cache, state.self_mask, workspace),
             ),
-            *(sentences, state.copies, items, places, (state.length + 1) * state.copies),
+            *(sentences, state.copies, items, capacity, (state.length + 1) * state.copies),
             *(dim, heads, inner, layers, int(state.weights.pre_norm), state.weights.scale),
         )
         return x
 
-    def attend_own(self, projected: Tensor, number: int, state: StepState) -> Tensor:
+    def self_attention(self, projected: Tensor, number: int, state: StepState) -> Tensor:
         """As in `TorchLoops`."""
-        _, _, _, heads, places, size = state.cache.shape
+        _, _, _, heads, capacity, size = state.cache.shape
         rows, dim = len(projected), heads * size
-        seen, room = projected.new_empty(rows, dim), projected.new_empty(rows * places)
+        seen, workspace = projected.new_empty(rows, dim), projected.new_empty(rows * capacity)
         keys, values = state.cache[number]
         call(
-            self._library.attend_own,
-            (projected, keys, values, state.own_mask, room, seen),
-            *(rows, state.copies, heads, dim, places, (state.length + 1) * state.copies, state.weights.scale),
+            self._library.self_attention,
+            (projected, keys, values, state.self_mask, workspace, seen),
+            *(rows, state.copies, heads, dim, capacity, (state.length + 1) * state.copies, state.weights.scale),
         )
         return seen
 
-    def attend_source(self, query: Tensor, number: int, state: StepState) -> Tensor:
+    def cross_attention(self, query: Tensor, number: int, state: StepState) -> Tensor:
         """As in `TorchLoops`."""
         _, _, _, heads, items, _ = state.source.shape
-        seen, room = torch.empty_like(query), query.new_empty(len(query) * items)
+        seen, workspace = torch.empty_like(query), query.new_empty(len(query) * items)
         keys, values = state.source[number]
         call(
-            self._library.attend_source,
-            (query, keys, values, state.source_mask, room, seen),
+            self._library.cross_attention,
+            (query, keys, values, state.source_mask, workspace, seen),
             *(len(query), state.copies, heads, query.shape[1], items, state.weights.scale),
         )
         return seen
 
 
 def _with_room(state: StepState) -> StepState:
-    """The state with places for one more token: twice as many, when they are used up."""
-    places = state.cache.shape[4]
-    if (state.length + 1) * state.copies <= places:
+    """The state with room in the cache for one more token: twice as much, when it is full."""
+    capacity = state.cache.shape[4]
+    if (state.length + 1) * state.copies <= capacity:
         return state
-    cache = F.pad(state.cache, (0, 0, 0, places))
-    own_mask = None if state.own_mask is None else F.pad(state.own_mask, (0, places), value=-torch.inf)
-    return state._replace(cache=cache, own_mask=own_mask)
+    cache = F.pad(state.cache, (0, 0, 0, capacity))
+    self_mask = None if state.self_mask is None else F.pad(state.self_mask, (0, capacity), value=-torch.inf)
+    return state._replace(cache=cache, self_mask=self_mask)

@@ -63,12 +63,12 @@ def pair(request: pytest.FixtureRequest) -> tuple[TransformerEncoder, Transforme
         for ours, theirs in zip(encoder.layers, twin.encoder.layers, strict=True):
             assert isinstance(ours, EncoderLayer)
             copy_attention(ours.attention, theirs.self_attn)  # pyright: ignore[reportArgumentType]
-            copy_rest(ours, theirs, [ours.around_attention.norm, ours.around_feed_forward.norm])
+            copy_rest(ours, theirs, [ours.attention_residual.norm, ours.feed_forward_residual.norm])
         for ours, theirs in zip(decoder.layers, twin.decoder.layers, strict=True):
             assert isinstance(ours, DecoderLayer)
             copy_attention(ours.attention, theirs.self_attn)  # pyright: ignore[reportArgumentType]
             copy_attention(ours.cross_attention, theirs.multihead_attn)  # pyright: ignore[reportArgumentType]
-            norms = [ours.around_attention, ours.around_cross_attention, ours.around_feed_forward]
+            norms = [ours.attention_residual, ours.cross_attention_residual, ours.feed_forward_residual]
             copy_rest(ours, theirs, [around.norm for around in norms])
         for stack, other in ((encoder, twin.encoder), (decoder, twin.decoder)):
             if shape.norm == "pre":

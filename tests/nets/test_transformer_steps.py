@@ -1,4 +1,4 @@
-"""The short way through a Transformer decoder, and sequences that share a source."""
+"""The fast steps of a Transformer decoder, and sequences that share a source."""
 
 import pytest
 import torch
@@ -20,18 +20,18 @@ from saccade.nets.transformer_steps import (
 )
 from saccade.tasks.translation.net import TranslationNet
 from tests.nets.makers import SETTINGS, small_batch, small_net
-from tests.nets.test_few_tokens import halved
+from tests.nets.test_fused_encoder import halved
 from tests.runtime.native import loops
 
 __all__ = ["loops"]
 
 LENGTHS = [(7, 6), (3, 6), (1, 6)]
-SHORT = [
+FAST = [
     f"transformer {norm} {positions}" for norm in ("pre", "post") for positions in ("sinusoidal", "learned", "none")
 ]
 
 
-def test_which_decoders_go_the_short_way() -> None:
+def test_which_decoders_take_the_fast_steps() -> None:
     for name in SETTINGS:
         decoder = small_net(name).decoder
         batch = small_batch(LENGTHS)
@@ -39,24 +39,24 @@ def test_which_decoders_go_the_short_way() -> None:
             net = small_net(name)
             with torch.no_grad():
                 state = net.decoder.start(net.encode(batch.source, batch.source_lengths))
-            assert isinstance(state, StepState) == (name in (*SHORT, "transformer dot"))
+            assert isinstance(state, StepState) == (name in (*FAST, "transformer dot"))
             state = net.decoder.start(net.encode(batch.source, batch.source_lengths))
             assert not isinstance(state, StepState), "a gradient is wanted"
 
 
 @pytest.mark.usefixtures("loops")
-@pytest.mark.parametrize("few_rows", [0, 64])
+@pytest.mark.parametrize("max_fused_rows", [0, 64])
 @pytest.mark.parametrize("need_weights", [False, True])
-@pytest.mark.parametrize("name", [*SHORT, "transformer dot"])
-def test_every_short_way_leads_to_the_same(
+@pytest.mark.parametrize("name", [*FAST, "transformer dot"])
+def test_every_fast_path_computes_the_same(
     name: str,
-    few_rows: int,
+    max_fused_rows: int,
     need_weights: bool,  # noqa: FBT001
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All layers in one call, layer by layer in loops, layer by layer in torch's operations; longer than the cache."""
-    monkeypatch.setattr(transformer_steps, "FEW_ROWS", few_rows)
-    monkeypatch.setattr(transformer_steps, "_FIRST_PLACES", 2)
+    monkeypatch.setattr(transformer_steps, "MAX_FUSED_ROWS", max_fused_rows)
+    monkeypatch.setattr(transformer_steps, "_INITIAL_CAPACITY", 2)
     net, batch = small_net(name), small_batch(LENGTHS)
     with torch.no_grad():
         wanted = net(batch, need_weights=True)
@@ -73,12 +73,13 @@ def test_every_short_way_leads_to_the_same(
 
 @pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize(
-    ("name", "few_rows"), [*((name, 64) for name in SETTINGS), *((name, 0) for name in (*SHORT, "transformer dot"))]
+    ("name", "max_fused_rows"),
+    [*((name, 64) for name in SETTINGS), *((name, 0) for name in (*FAST, "transformer dot"))],
 )
-def test_copies_go_their_own_ways(name: str, few_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_go_their_own_ways(name: str, max_fused_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sequences that share a source: they part, are reordered among themselves, lose a neighbour sentence."""
-    monkeypatch.setattr(transformer_steps, "FEW_ROWS", few_rows)
-    monkeypatch.setattr(transformer_steps, "_FIRST_PLACES", 2)
+    monkeypatch.setattr(transformer_steps, "MAX_FUSED_ROWS", max_fused_rows)
+    monkeypatch.setattr(transformer_steps, "_INITIAL_CAPACITY", 2)
     net, batch = small_net(name), small_batch(LENGTHS)
     copies = 2
     tokens = torch.tensor([[4, 5, 6, 7, 8, 9], [5, 6, 7, 8, 9, 4], [6, 7, 8, 9, 4, 5], [7, 8, 9, 4, 5, 6]])
@@ -97,7 +98,7 @@ def test_copies_go_their_own_ways(name: str, few_rows: int, monkeypatch: pytest.
             together, apart = net.decoder.reorder(one.state, index), net.decoder.reorder(other.state, index)
 
 
-@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("name", FAST)
 def test_the_short_way_in_double_precision(name: str) -> None:
     """Where no loop goes, and padding and beams have masks."""
     net, batch = small_net(name).double(), small_batch(LENGTHS)
@@ -125,13 +126,13 @@ def expect_steps_of_the_whole(net: TranslationNet) -> None:
 @pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("name", ["transformer pre sinusoidal", "transformer post none"])
 def test_layers_need_not_be_alike(name: str) -> None:
-    """One of another inner size, as pruning makes it; of another bend; of other heads."""
+    """One of another inner size, as pruning makes it; of another activation; of other heads."""
     net = small_net(name)
     halved(net)
     expect_steps_of_the_whole(net)
 
     net = small_net(name)
-    last_layer(net).feed_forward.bend = nn.GELU()
+    last_layer(net).feed_forward.activation = nn.GELU()
     expect_steps_of_the_whole(net)
 
     net = small_net(name)
@@ -150,9 +151,11 @@ def last_layer(net: TranslationNet) -> DecoderLayer:
 
 
 @pytest.mark.usefixtures("loops")
-@pytest.mark.parametrize("few_rows", [0, 64])
-def test_what_has_no_source_sees_nothing_and_stays_a_number(few_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transformer_steps, "FEW_ROWS", few_rows)
+@pytest.mark.parametrize("max_fused_rows", [0, 64])
+def test_what_has_no_source_sees_nothing_and_stays_a_number(
+    max_fused_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transformer_steps, "MAX_FUSED_ROWS", max_fused_rows)
     weights, cross, encoded = some_stack()
     encoded.mask[1] = False
     state = start_steps(weights, cross, encoded, heads=2, copies=1)
@@ -167,7 +170,7 @@ def test_what_has_no_source_sees_nothing_and_stays_a_number(few_rows: int, monke
 
 @pytest.mark.usefixtures("loops")
 def test_weights_that_are_no_numbers_show() -> None:
-    """Even where a bend follows, below which nothing is."""
+    """Even where an activation follows, below which nothing is."""
     weights, cross, encoded = some_stack()
     weights.layers[0].inner.weight[2, 3] = torch.nan
     found, _, _ = step_through(
@@ -206,10 +209,10 @@ def without_loops(weights: StackWeights) -> StackWeights:
 
 
 @pytest.mark.usefixtures("loops")
-@pytest.mark.parametrize("few_rows", [0, 64])
-def test_wrong_arguments_are_named(few_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("max_fused_rows", [0, 64])
+def test_wrong_arguments_are_named(max_fused_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With or without loops, and whatever way they go: each of these was read past its end, or would be."""
-    monkeypatch.setattr(transformer_steps, "FEW_ROWS", few_rows)
+    monkeypatch.setattr(transformer_steps, "MAX_FUSED_ROWS", max_fused_rows)
     weights, cross, encoded = some_stack()
     states, mask = encoded.states, encoded.mask
 
@@ -238,7 +241,7 @@ def test_wrong_arguments_are_named(few_rows: int, monkeypatch: pytest.MonkeyPatc
             state.reorder(torch.tensor(rows))
 
     layer = weights.layers[0]
-    for name, part in (("own", layer.source_query), ("inner", layer.own), ("outer", layer.inner)):
+    for name, part in (("qkv", layer.cross_query), ("inner", layer.qkv), ("outer", layer.inner)):
         with pytest.raises(ValueError, match=rf"layers\[0\]\.{name}: found .* wanted"):
             gather((layer._replace(**{name: part._replace(bias=part.bias[1:])}),), pre_norm=True, scale=1.0)
 

@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.nets import Encoded, HeadSizes, few_tokens, transformer_steps
+from saccade.nets import Encoded, HeadSizes, fused_encoder, transformer_steps
 from saccade.nets._kernels.turing_step import plain_move_heads
-from saccade.nets.few_tokens import EncoderWeights, encode_few, gather_encoder
+from saccade.nets.fused_encoder import EncoderWeights, fused_encode, gather_encoder
 from saccade.nets.transformer_steps import LayerWeights, Matrix, Norm, gather, start_steps, step_through
 from saccade.runtime import quantized, shortlist
 from saccade.runtime.kernels import additive, best, dropout
@@ -30,7 +30,7 @@ from tests.runtime.fence import call_fenced
 
 CALLS = int(os.environ.get("SACCADE_FUZZ", "600"))  # of each kind
 OPERATORS = torch.ops.saccade
-CALLERS = additive, best, dropout, turing_step_kernel, quantized, shortlist, few_tokens, transformer_steps
+CALLERS = additive, best, dropout, turing_step_kernel, quantized, shortlist, fused_encoder, transformer_steps
 
 
 def additive_scores(chance: Chance) -> None:
@@ -226,7 +226,7 @@ def encoder(chance: Chance) -> None:
     how["heads"] = chance.number(heads, 0, -1, heads + 1, 2**40)
     x, mask = chance.tensor(sentences, items, dim, dtype=torch.float32), chance.mask(sentences, 1, items)
     names = "layers", "x", "states", "mask", "heads"
-    found = answer(names, lambda: encode_few(x, mask, gather_encoder(layers, **how)))
+    found = answer(names, lambda: fused_encode(x, mask, gather_encoder(layers, **how)))
     if found is not None:
         there = mask.transpose(1, 2)
         expect_same(found * there, _plain_encoder(x, mask, layers, **how) * there, loose=100)
@@ -235,16 +235,16 @@ def encoder(chance: Chance) -> None:
 def _plain_encoder(
     x: Tensor, mask: Tensor, layers: tuple[EncoderWeights, ...], *, pre_norm: bool, scale: float, heads: int
 ) -> Tensor:
-    """What `encode_few` computes, in torch's operations."""
+    """What `fused_encode` computes, in torch's operations."""
     for layer in layers:
-        parts = layer.own(layer.own_norm(x) if pre_norm else x).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+        parts = layer.qkv(layer.self_norm(x) if pre_norm else x).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
         scores = parts[0] @ parts[1].transpose(-1, -2) * scale  # [N, H, S, S]
         scores = scores.masked_fill(~mask[:, None], -torch.inf)
         seen = (scores.softmax(-1).masked_fill(~mask[:, None], 0) @ parts[2]).transpose(1, 2).flatten(2)
-        x = x + layer.own_output(seen)
-        x = x if pre_norm else layer.own_norm(x)
-        x = x + layer.outer(layer.inner(layer.last_norm(x) if pre_norm else x).relu())
-        x = x if pre_norm else layer.last_norm(x)
+        x = x + layer.self_output(seen)
+        x = x if pre_norm else layer.self_norm(x)
+        x = x + layer.outer(layer.inner(layer.feed_forward_norm(x) if pre_norm else x).relu())
+        x = x if pre_norm else layer.feed_forward_norm(x)
     return x
 
 
@@ -260,14 +260,14 @@ def test_any_arguments(kind: Callable[[Chance], None], monkeypatch: pytest.Monke
     if kind in (turing_step, turing_backward) and library_for(turing_step_kernel.SOURCE, torch.empty(0)) is None:
         pytest.skip("no C loops here, and saccade.nets has the same in torch's operations")
     monkeypatch.setattr(shortlist, "SMALLEST", 0)
-    monkeypatch.setattr(transformer_steps, "_FIRST_PLACES", 2)
-    monkeypatch.setattr(few_tokens, "FEW_TOKENS", 100)
+    monkeypatch.setattr(transformer_steps, "_INITIAL_CAPACITY", 2)
+    monkeypatch.setattr(fused_encoder, "MAX_FUSED_TOKENS", 100)
     for module in CALLERS:
         monkeypatch.setattr(module, "call", call_fenced)
     answered = 0
     for seed in range(CALLS):
         chance = Chance(seed)
-        monkeypatch.setattr(transformer_steps, "FEW_ROWS", chance.one_of((0, 64)))
+        monkeypatch.setattr(transformer_steps, "MAX_FUSED_ROWS", chance.one_of((0, 64)))
         try:
             with torch.no_grad() if kind is not turing_backward else torch.enable_grad():
                 kind(chance)

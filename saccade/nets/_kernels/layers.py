@@ -19,13 +19,13 @@ def addresses_of(layers: Sequence[Any]) -> Tensor | None:
     """
     if not layers:
         raise ValueError("layers: found none, wanted at least one")
-    dtype, dim = layers[0].own_norm.weight.dtype, layers[0].own_norm.weight.numel()
+    dtype, dim = layers[0].self_norm.weight.dtype, layers[0].self_norm.weight.numel()
     addresses: list[list[int]] = []
     readable = dtype == torch.float32
     for number, layer in enumerate(layers):
         inner = layer.inner.weight.shape[:1].numel()
         shapes = _shapes_of(layer._fields, dim, inner)
-        parts = [part for part in layer if isinstance(part, tuple)]  # what bends has no weights
+        parts = [part for part in layer if isinstance(part, tuple)]  # the activation has no weights
         tensors = [one for part in parts for one in part[:2]]
         # all at once, as this is done for each sentence; one by one only to say what is wrong
         if [one.shape for one in tensors] != shapes or {one.dtype for one in tensors} != {dtype}:
@@ -45,8 +45,10 @@ def _is_readable(tensor: Tensor) -> bool:
 @functools.cache
 def _shapes_of(names: tuple[str, ...], dim: int, inner: int) -> list[tuple[int, ...]]:
     """Of the weights and biases of a layer."""
-    matrices = {"own": (3 * dim, dim), "inner": (inner, dim), "outer": (dim, inner)}
-    weights = [(dim,) if name.endswith("norm") else matrices.get(name, (dim, dim)) for name in names if name != "bend"]
+    matrices = {"qkv": (3 * dim, dim), "inner": (inner, dim), "outer": (dim, inner)}
+    weights = [
+        (dim,) if name.endswith("norm") else matrices.get(name, (dim, dim)) for name in names if name != "activation"
+    ]
     return [shape for weight in weights for shape in (weight, weight[:1])]
 
 

@@ -8,7 +8,7 @@ from saccade.runtime.eager import is_bare, is_eager, is_plain
 from saccade.runtime.precision import highest_outputs, linear, products_are_rounded
 from saccade.text import END
 
-_FEW_ROWS = 16
+_MAX_UNTRANSPOSED_ROWS = 16
 
 
 def project(features: Tensor, output: nn.Linear, *, best: int | None = None) -> Tensor:
@@ -29,7 +29,7 @@ def project(features: Tensor, output: nn.Linear, *, best: int | None = None) -> 
     logits = None if best is None else highest_outputs(features, weight, bias, count=best, always=END + 1)
     if logits is not None:
         return logits
-    if len(features) <= _FEW_ROWS:
+    if len(features) <= _MAX_UNTRANSPOSED_ROWS:
         return F.linear(features, weight, bias)
     transposed = features.t()
     return (torch.mm(weight, transposed) if bias is None else torch.addmm(bias[:, None], weight, transposed)).t()

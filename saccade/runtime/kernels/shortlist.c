@@ -1,5 +1,5 @@
 /* Of a product that is nearly right, the highest outputs of each row exactly, for shortlist.py. */
-#include "few_rows.h"
+#include "small_linear.h"
 #include "highest.h"
 
 /* Below this many outputs, waking other threads takes longer than doing the work. */

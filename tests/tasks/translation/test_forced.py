@@ -52,7 +52,7 @@ def test_the_weights_of_the_first_layer_by_hand() -> None:
     def first_layer(stack: Any, ids: list[int]) -> torch.Tensor:
         layer = stack.layers[0]
         with torch.no_grad():
-            x = layer.around_attention.enter(stack.tokens(torch.tensor([ids])))
+            x = layer.attention_residual.normalize_input(stack.tokens(torch.tensor([ids])))
             queries = layer.attention.query_projection(x).view(len(ids), 3, 4).transpose(0, 1)
             keys = layer.attention.key_projection(x).view(len(ids), 3, 4).transpose(0, 1)
         return queries @ keys.transpose(1, 2) / 2

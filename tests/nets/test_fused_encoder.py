@@ -1,4 +1,4 @@
-"""The encoder's loop for a few tokens, beside its layers in torch's operations."""
+"""The encoder's fused loop for short inputs, beside its layers in torch's operations."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from saccade.nets import TransformerDecoder, TransformerEncoder, few_tokens
-from saccade.nets.few_tokens import EncoderStack, EncoderWeights, encode_few, gather_encoder
+from saccade.nets import TransformerDecoder, TransformerEncoder, fused_encoder
+from saccade.nets.fused_encoder import EncoderStack, EncoderWeights, fused_encode, gather_encoder
 from saccade.nets.transformer import FeedForward
 from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
 from saccade.runtime.native import library_for
@@ -20,33 +20,33 @@ TRANSFORMERS = [name for name in SETTINGS if isinstance(small_net(name).encoder,
 
 @pytest.mark.parametrize("lengths", [LENGTHS, LENGTHS[:1]])
 @pytest.mark.parametrize("name", TRANSFORMERS)
-def test_the_short_way_leads_to_the_same(
+def test_the_fused_path_computes_the_same(
     name: str, lengths: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     net, batch = small_net(name), small_batch(lengths)
     with torch.no_grad():
-        short = net.encode(batch.source, batch.source_lengths)
-        monkeypatch.setattr(few_tokens, "FEW_TOKENS", 0)
-        long = net.encode(batch.source, batch.source_lengths)
-    there = long.mask.transpose(1, 2)
-    torch.testing.assert_close(short.states * there, long.states * there, atol=2e-5, rtol=1e-4)
-    assert (short.mask == long.mask).all()
+        fast = net.encode(batch.source, batch.source_lengths)
+        monkeypatch.setattr(fused_encoder, "MAX_FUSED_TOKENS", 0)
+        plain = net.encode(batch.source, batch.source_lengths)
+    there = plain.mask.transpose(1, 2)
+    torch.testing.assert_close(fast.states * there, plain.states * there, atol=2e-5, rtol=1e-4)
+    assert (fast.mask == plain.mask).all()
 
 
-def test_few_tokens_go_the_short_way_and_many_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_inputs_are_fused_and_long_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     net, taken = small_net("transformer pre sinusoidal"), []
-    short_way = few_tokens.encode_few
+    fused = fused_encoder.fused_encode
 
     def watched(*arguments: Any) -> torch.Tensor | None:
-        taken.append(short_way(*arguments) is not None)
+        taken.append(fused(*arguments) is not None)
         return None
 
-    monkeypatch.setattr("saccade.nets.transformer.encode_few", watched)
-    few, many = small_batch(LENGTHS), small_batch([(20, 2)] * 5)
+    monkeypatch.setattr("saccade.nets.transformer.fused_encode", watched)
+    short, long = small_batch(LENGTHS), small_batch([(20, 2)] * 5)
     with torch.no_grad():
-        net.encode(few.source, few.source_lengths)
-        net.encode(many.source, many.source_lengths)
-    net.encode(few.source, few.source_lengths)  # a gradient is wanted
+        net.encode(short.source, short.source_lengths)
+        net.encode(long.source, long.source_lengths)
+    net.encode(short.source, short.source_lengths)  # a gradient is wanted
     assert taken == [library_for(SOURCE, torch.empty(0)) is not None]
 
 
@@ -68,30 +68,30 @@ def test_layers_need_not_be_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None
     net, batch = small_net("transformer pre sinusoidal"), small_batch(LENGTHS)
     halved(net)
     with torch.no_grad():
-        short = net.encode(batch.source, batch.source_lengths)
-        monkeypatch.setattr(few_tokens, "FEW_TOKENS", 0)
-        long = net.encode(batch.source, batch.source_lengths)
-    there = long.mask.transpose(1, 2)
-    torch.testing.assert_close(short.states * there, long.states * there, atol=2e-5, rtol=1e-4)
+        fast = net.encode(batch.source, batch.source_lengths)
+        monkeypatch.setattr(fused_encoder, "MAX_FUSED_TOKENS", 0)
+        plain = net.encode(batch.source, batch.source_lengths)
+    there = plain.mask.transpose(1, 2)
+    torch.testing.assert_close(fast.states * there, plain.states * there, atol=2e-5, rtol=1e-4)
 
 
 def stack_of(dim: int, inner: int, *, heads: int) -> EncoderStack:
     norm = Norm(torch.ones(dim), torch.zeros(dim), (dim,), 1e-5)
     sizes = (3 * dim, dim), (dim, dim), (inner, dim), (dim, inner)
-    own, own_output, wide, back = (Matrix(torch.randn(size), torch.zeros(size[0])) for size in sizes)
-    layer = EncoderWeights(norm, own, own_output, norm, wide, back)
+    qkv, self_output, wide, back = (Matrix(torch.randn(size), torch.zeros(size[0])) for size in sizes)
+    layer = EncoderWeights(norm, qkv, self_output, norm, wide, back)
     return gather_encoder((layer,), pre_norm=True, heads=heads, scale=1.0)
 
 
 def test_wrong_arguments_are_named() -> None:
     x, mask = torch.randn(2, 5, 6), torch.ones(2, 1, 5, dtype=torch.bool)
-    if encode_few(x, mask, stack_of(6, 7, heads=2)) is None:
+    if fused_encode(x, mask, stack_of(6, 7, heads=2)) is None:
         pytest.skip("no native loops here")
     for wrong in (mask[:1], mask[:, :, 1:], mask[:, 0], mask.float()):
         with pytest.raises(ValueError, match=r"mask: found shape .*, wanted \[2, 1, 5\] of torch\.bool"):
-            encode_few(x, wrong, stack_of(6, 7, heads=2))
+            fused_encode(x, wrong, stack_of(6, 7, heads=2))
     with pytest.raises(ValueError, match=r"x: found shape \[2, 5, 6\], wanted \[\.\.\., 8\]"):
-        encode_few(x, mask, stack_of(8, 7, heads=2))
+        fused_encode(x, mask, stack_of(8, 7, heads=2))
     for heads in (0, -1, 4):
         with pytest.raises(ValueError, match=rf"heads: found {heads}, wanted a number that 6 can be divided by"):
             stack_of(6, 7, heads=heads)
