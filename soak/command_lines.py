@@ -154,7 +154,7 @@ _SMALL = {
     **{recipe[0]: recipe[1:] for recipe in RECIPES.values()},
     "numbers": SUBWORDS[1:],
     "hull": RECIPES["pointing"][1:],
-    "lstm-copy": ("data.most=4", "model.dim=8", "train.batch=2", "validation.sequences=2", "validation.length=6"),
+    "lstm-copy": ("data.max_length=4", "model.dim=8", "train.batch=2", "validation.sequences=2", "validation.length=6"),
     "ntm-recall": RECIPES["algorithms"][1:],
     "lines-attention": RECIPES["line_reading"][1:],
 }
@@ -336,7 +336,7 @@ def _training(chance: random.Random, place: str) -> CommandLine:
     folder, name = chance.choice(folders), chance.choice(list(names))
     run = [] if chance.random() < 0.03 else ["--run", folder]
     settings = [f"{key}={value}" for key, value in _settings(name, chance)]
-    small = [word.format(place=place) for word in _SMALL.get(name, ("model.dim=8", "data.hold_out=2"))]
+    small = [word.format(place=place) for word in _SMALL.get(name, ("model.dim=8", "data.validation_size=2"))]
     bounds = [*small, *_TRAINING_BOUNDS, f"train.steps={chance.randint(1, 3)}"]
     if chance.random() < 0.1:
         small, name = [], ""

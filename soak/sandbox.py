@@ -88,7 +88,7 @@ def _furnish_inputs(folder: Path) -> None:
     _write(folder / "target.txt", "".join(f"{pair.target}\n" for pair in pairs).encode())
     _write(folder / "links.txt", b"0-0\n0-0\n0-0\n0-0\n")
     _write(folder / "source.txt.gz", gzip.compress((folder / "source.txt").read_bytes()))
-    problems = (one._asdict() for one in make_problems("sort", 3, seed=1, fewest=2, most=4))
+    problems = (one._asdict() for one in make_problems("sort", 3, seed=1, min_length=2, max_length=4))
     _write(folder / "problems.jsonl", "".join(f"{json.dumps(one)}\n" for one in problems).encode())
     write_stories(folder / "stories.txt", make_stories(2, seed=0))
     _write(folder / "questions.jsonl", b'{"story": ["Mary went to the garden."], "question": "Where is Mary?"}\n' * 2)

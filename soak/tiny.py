@@ -37,7 +37,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
     "translation": (
         "dates",
         "data.pairs=60",
-        "data.hold_out=8",
+        "data.validation_size=8",
         "model.dim=8",
         "model.embedding=4",
         "train.batch_tokens=128",
@@ -48,7 +48,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
     "captioning": (
         "shapes",
         "data.scenes=20",
-        "data.hold_out=5",
+        "data.validation_size=5",
         "data.cache={place}/cache",
         "eye.kind=small",
         "eye.image_side=16",
@@ -61,7 +61,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
     "classification": (
         "classes",
         "data.images=20",
-        "data.hold_out=5",
+        "data.validation_size=5",
         "model.image_side=16",
         "model.channels=[4,8]",
         "train.batch=4",
@@ -71,15 +71,15 @@ RECIPES: dict[str, tuple[str, ...]] = {
         "data.train={place}/digits",
         "data.valid={place}/digits",
         "data.lines=16",
-        "data.hold_out=4",
+        "data.validation_size=4",
         "model.dim=8",
         "train.batch=2",
     ),
-    "pointing": ("sort", "data.hold_out=8", "model.dim=8", "model.feed_forward=8", "train.batch=4"),
-    "story_qa": ("stories", "data.stories=10", "data.hold_out=8", "model.dim=8", "train.batch=4"),
+    "pointing": ("sort", "data.validation_size=8", "model.dim=8", "model.feed_forward=8", "train.batch=4"),
+    "story_qa": ("stories", "data.stories=10", "data.validation_size=8", "model.dim=8", "train.batch=4"),
     "algorithms": (
         "ntm-copy",
-        "data.most=4",
+        "data.max_length=4",
         "model.dim=8",
         "model.places=8",
         "model.width=4",
@@ -93,7 +93,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
 SUBWORDS = (
     "numbers",
     "data.pairs=100",
-    "data.hold_out=8",
+    "data.validation_size=8",
     "data.highest=9999",
     "vocabulary.kind=subwords",
     "vocabulary.size=80",
@@ -153,7 +153,7 @@ _QUESTION = question_of(
 
 
 def _ask_machine(machine: MemoryMachine) -> Any:
-    episodes = make_episodes(machine.settings.data, 2, seed="soak", length=machine.settings.data.most)
+    episodes = make_episodes(machine.settings.data, 2, seed="soak", length=machine.settings.data.max_length)
     return machine.answers(episodes)
 
 

@@ -46,7 +46,7 @@ def test_every_pair_comes_once_an_epoch_within_the_budget(batches: Callable[...,
 
 
 def test_idle_and_busy_turns_alternate(tmp_path: Path) -> None:
-    case = busy.Case("train", "dates", ("data.pairs=200", "data.hold_out=20", "train.batch_tokens=64"))
+    case = busy.Case("train", "dates", ("data.pairs=200", "data.validation_size=20", "train.batch_tokens=64"))
     line = busy.measure(case, tmp_path, turns=2, seconds=0.2)
     assert line["unit"] == "steps/s"
     assert line["idle"] > 0

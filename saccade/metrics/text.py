@@ -42,8 +42,8 @@ def score_translations(outputs: Sequence[str], references: Sequence[str]) -> dic
 class LengthScores(NamedTuple):
     """The figures of the sentences whose sources have so many words."""
 
-    fewest: int
-    most: int
+    min_length: int
+    max_length: int
     sentences: int
     scores: dict[str, Score]
 

@@ -9,7 +9,7 @@
 Sentences are counted back from the question: the most recent has time 0.
 
 Letters: `B` questions, `S` sentences of a story, `U` different sentences, `J` words, `D` dim, `V` words that there are,
-`K` hops, `E` embeddings.
+`K` hops, `E` embeddings, `N` null memories.
 """
 
 import math
@@ -79,15 +79,15 @@ def position_weights(lengths: Tensor, longest: int, *, dtype: torch.dtype = torc
 class MemoryNetwork(nn.Module):
     """Stories and questions to logits of all words.
 
-    words     how many there are; number 0 is no word, and its vectors stay zero
-    tying     adjacent: A^(k+1) = C^k, B = A^1, W = C^K; layer-wise: one A and one C for all hops, u' = H u + o
-    encoding  position: a sentence's words are weighted by their place; bag: their sum
-    memory    sentences of a story, at most
-    empty     memories with nothing in them, m = c = 0, that a hop can look at where it finds nothing that fits; the
-              authors' own code has as many as there is room for
-    noise     in training, up to so many empty memories for each sentence are put in at random, which moves the times
-              of what lies before them (the paper's random noise)
-    dropout   of the sentences' vectors, which the paper has not; each different sentence of a batch has a mask
+    words          how many there are; number 0 is no word, and its vectors stay zero
+    tying          adjacent: A^(k+1) = C^k, B = A^1, W = C^K; layer-wise: one A and one C for all hops, u' = H u + o
+    encoding       position: a sentence's words are weighted by their place; bag: their sum
+    memory_size    sentences of a story, at most
+    null_memories  memories with nothing in them, m = c = 0, that a hop can look at where it finds nothing that fits;
+                   the authors' own code has as many as there is room for
+    random_noise   in training, up to so many empty memories for each sentence are put in at random, which moves the
+                   times of what lies before them, as in the paper
+    dropout        of the sentences' vectors, which the paper has not; each different sentence of a batch has a mask
 
     `linear` is part of the net's state: while it is 1, no hop has a softmax. Who trains it says when that ends.
     """
@@ -102,19 +102,19 @@ class MemoryNetwork(nn.Module):
         hops: int = 3,
         tying: Tying = "adjacent",
         encoding: Encoding = "position",
-        memory: int = 50,
-        empty: int = 1,
-        noise: float = 0.1,
+        memory_size: int = 50,
+        null_memories: int = 1,
+        random_noise: float = 0.1,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.dim, self.hops, self.tying, self.encoding = dim, hops, tying, encoding
-        self.memory, self.empty, self.noise = memory, empty, noise
+        self.null_memories, self.random_noise = null_memories, random_noise
         count = hops + 1 if tying == "adjacent" else 3
         # adjacent: A^1 = B, C^1, ..., C^K; layer-wise: A, C, B. One beside the other, so that one sum serves all.
         self.embedding = _table(words, count * dim)
         remembered = count if tying == "adjacent" else 2
-        times = memory + self.most_empty(memory)
+        times = memory_size + self.max_noise_memories(memory_size)
         self.times = _table(times, remembered * dim)
         self.map = _table(dim, dim) if tying == "layer-wise" else None
         self.output = _table(words, dim) if tying == "layer-wise" else None
@@ -126,9 +126,9 @@ class MemoryNetwork(nn.Module):
         self.score, self.soft, self.plain = Dot(), Soft(), Linear()
         self.dropout = Dropout(dropout)
 
-    def most_empty(self, sentences: int) -> int:
+    def max_noise_memories(self, sentences: int) -> int:
         """How many empty memories a story of so many sentences may get."""
-        return math.ceil(sentences * self.noise)
+        return math.ceil(sentences * self.random_noise)
 
     def forward(self, sentences: Tensor, stories: Tensor, questions: Tensor, *, need_weights: bool = False) -> Recalled:
         """`sentences` `[U, J]` as numbers of words, of which the first is empty; `stories` `[B, S]` and `questions`
@@ -138,10 +138,10 @@ class MemoryNetwork(nn.Module):
         there = stories != 0  # [B, S]
         times = F.embedding(self.times_of(there), self.times)  # [B, S, E D]
         remembered = F.embedding(stories, encoded)[..., : times.shape[-1]] + times
-        remembered = F.pad(remembered, (0, 0, 0, self.empty))
-        memories = remembered.unflatten(-1, (-1, self.dim)).unbind(-2)  # of each embedding, [B, S + empty, D]
+        remembered = F.pad(remembered, (0, 0, 0, self.null_memories))
+        memories = remembered.unflatten(-1, (-1, self.dim)).unbind(-2)  # of each embedding, [B, S + N, D]
         weighting = self._weighting()
-        mask = F.pad(there, (0, self.empty), value=True)[:, None]  # [B, 1, S + empty]
+        mask = F.pad(there, (0, self.null_memories), value=True)[:, None]  # [B, 1, S + N]
         first = 0 if self.tying == "adjacent" else 2 * self.dim
         asked = F.embedding(questions, encoded)[:, None, first : first + self.dim]  # [B, 1, D]
         looked: list[Tensor] = []
@@ -189,11 +189,13 @@ class MemoryNetwork(nn.Module):
         """The time of each sentence, `[B, S]`: how many come after it, and in training empty memories among them."""
         sentences = there.shape[1]
         times = torch.arange(sentences, device=there.device).expand_as(there)
-        most = self.most_empty(sentences)
+        most = self.max_noise_memories(sentences)
         if not self.training or not most:
             return times
         lengths = there.sum(1, keepdim=True)  # [B, 1]
-        wanted = (torch.rand_like(lengths, dtype=torch.float) * ((lengths * self.noise).ceil() + 1)).floor()  # [B, 1]
+        wanted = (
+            torch.rand_like(lengths, dtype=torch.float) * ((lengths * self.random_noise).ceil() + 1)
+        ).floor()  # [B, 1]
         before = (torch.rand(len(there), most, device=there.device) * (lengths + 1)).floor()  # [B, most]
         # the ones that are not wanted stand behind the whole story, where they move nothing
         before = before.masked_fill(torch.arange(most, device=there.device) >= wanted, sentences)

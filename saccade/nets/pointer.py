@@ -92,13 +92,14 @@ class PointerState(NamedTuple):
 class PointerDecoder(Searchable[PointerState]):
     """Points at one place after the other, by any score of `saccade.attention`.
 
-    With `once`, no input is pointed at twice. A whole answer is computed at once, as attention feeds nothing back.
+    With `mask_visited`, no input is pointed at twice. A whole answer is computed at once, as attention feeds nothing
+    back.
     """
 
-    def __init__(self, dim: int, *, score: Score, once: bool, dropout: float) -> None:
+    def __init__(self, dim: int, *, score: Score, mask_visited: bool, dropout: float) -> None:
         super().__init__()
         self.score = score
-        self.once = once
+        self.mask_visited = mask_visited
         self.first = nn.Parameter(
             nn.init.normal_(torch.empty(dim), std=dim**-0.5)
         )  # what is read before the first place
@@ -118,7 +119,11 @@ class PointerDecoder(Searchable[PointerState]):
         self, tokens: Tensor, state: PointerState, *, need_weights: bool = False, best: int | None = None
     ) -> Step[PointerState]:
         states, hidden = run(self.rnn, self._read(tokens[:, None], state.memory), state.hidden)
-        free = state.free & self._still_free(tokens[:, None], state.free.shape[1])[:, 0] if self.once else state.free
+        free = (
+            state.free & self._still_free(tokens[:, None], state.free.shape[1])[:, 0]
+            if self.mask_visited
+            else state.free
+        )
         scores, past = self._point(states, state.memory, free[:, None], state.past)  # [B, 1, S]
         weights = scores.softmax(-1)[:, None] if need_weights else None
         return Step(_by_token(scores)[:, 0], PointerState(hidden, state.memory, free, past), weights)
@@ -136,7 +141,7 @@ class PointerDecoder(Searchable[PointerState]):
         state = self.start(encoded)
         states, _ = run(self.rnn, self._read(previous, state.memory), state.hidden)
         free = state.free[:, None]  # [B, 1, S]
-        if self.once:
+        if self.mask_visited:
             free = free & self._still_free(previous, free.shape[-1])  # [B, T, S]
         return self._point(states, state.memory, free, state.past)[0]
 

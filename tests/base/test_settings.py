@@ -57,7 +57,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
         check_settings(TranslationRecipe, values, where="mine.yaml")
     message = str(error.value)
     for part in (
-        "data.hold_outs: no such setting; did you mean hold_out?",
+        "data.hold_outs: no such setting; did you mean validation_size?",
         "model.scroe: no such setting; did you mean score?",
         "model.dim: found 'big', wanted a whole number",
         "model.weighting: found 'sfot', wanted one of soft",

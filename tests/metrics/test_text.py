@@ -47,7 +47,11 @@ def test_short_and_long_sentences_are_scored_apart() -> None:
     sources = ["one two three", "one", "one two three four", "one two three four five six seven", ""]
     outputs, references = ["a b c d", "b", "c", "d e f g", "e"], ["a b c d", "b", "x", "d e f y", "e"]
     groups = score_by_length(sources, outputs, references, width=3)
-    assert [(group.fewest, group.most, group.sentences) for group in groups] == [(1, 3, 3), (4, 6, 1), (7, 9, 1)]
+    assert [(group.min_length, group.max_length, group.sentences) for group in groups] == [
+        (1, 3, 3),
+        (4, 6, 1),
+        (7, 9, 1),
+    ]
     assert groups[0].scores == score_translations(["a b c d", "b", "e"], ["a b c d", "b", "e"])
     assert [group.scores["exact"].value for group in groups] == [100, 0, 0]
     with pytest.raises(ValueError, match="sources: found 5, wanted 4"):

@@ -24,12 +24,19 @@ def made(
     encoding: Encoding = "position",
     *,
     linear: bool = False,
-    noise: float = 0.1,
-    empty: int = 2,
+    random_noise: float = 0.1,
+    null_memories: int = 2,
 ) -> MemoryNetwork:
     torch.manual_seed(1)
     net = MemoryNetwork(
-        words=WORDS, dim=DIM, hops=HOPS, tying=tying, encoding=encoding, memory=MEMORY, noise=noise, empty=empty
+        words=WORDS,
+        dim=DIM,
+        hops=HOPS,
+        tying=tying,
+        encoding=encoding,
+        memory_size=MEMORY,
+        random_noise=random_noise,
+        null_memories=null_memories,
     ).double()
     with torch.no_grad():
         for parameter in net.parameters():
@@ -62,7 +69,7 @@ def as_published(net: MemoryNetwork, story: list[int], question: int) -> tuple[A
         a, c = (hop, hop + 1) if adjacent else (0, 1)
         m = np.stack([encode(a, sentence) + matrix(times, a)[i] for i, sentence in enumerate(story)])
         out = np.stack([encode(c, sentence) + matrix(times, c)[i] for i, sentence in enumerate(story)])
-        m, out = (np.concatenate([values, np.zeros((net.empty, DIM))]) for values in (m, out))
+        m, out = (np.concatenate([values, np.zeros((net.null_memories, DIM))]) for values in (m, out))
         p = m @ u
         if not int(net.linear):
             p = np.exp(p - p.max())
@@ -117,7 +124,7 @@ def test_an_empty_memory_lets_a_hop_find_nothing() -> None:
     """Two empty memories have a score of 0: weights as of a softmax with 2 in its denominator."""
     scores = made(linear=True)(SENTENCES, STORIES, QUESTIONS, need_weights=True).weights
     found = made()(SENTENCES, STORIES, QUESTIONS, need_weights=True).weights
-    without = made(empty=0)(SENTENCES, STORIES, QUESTIONS, need_weights=True).weights
+    without = made(null_memories=0)(SENTENCES, STORIES, QUESTIONS, need_weights=True).weights
     assert scores is not None
     assert found is not None
     assert without is not None
@@ -170,7 +177,7 @@ def test_an_empty_story_is_answered_from_the_question() -> None:
 
 
 def test_random_noise_moves_times_and_keeps_their_order() -> None:
-    net = made(noise=0.5)
+    net = made(random_noise=0.5)
     there = torch.arange(MEMORY) < torch.tensor([5, 2, 1])[:, None]
     assert net.times_of(there).tolist() == [list(range(MEMORY))] * 3
     net.train()
@@ -185,7 +192,7 @@ def test_random_noise_moves_times_and_keeps_their_order() -> None:
     # of a story of one sentence: a half gets an empty memory, and every other one of these after the sentence
     assert (seen[:, 2, 0] == 1).double().mean().item() == pytest.approx(0.25, abs=0.04)
     assert seen.max() < len(net.times)
-    without = made(noise=0.0).train()
+    without = made(random_noise=0.0).train()
     assert without.times_of(there).tolist() == [list(range(MEMORY))] * 3
 
 
@@ -202,7 +209,7 @@ def test_the_linear_start_is_part_of_the_state() -> None:
 
 def test_dropout_is_for_training_alone() -> None:
     torch.manual_seed(1)
-    net = MemoryNetwork(words=WORDS, dim=DIM, memory=MEMORY, noise=0.0, dropout=0.5)
+    net = MemoryNetwork(words=WORDS, dim=DIM, memory_size=MEMORY, random_noise=0.0, dropout=0.5)
     with torch.no_grad():
         first, second = (net.train()(SENTENCES, STORIES, QUESTIONS).logits for _ in range(2))
         assert not torch.allclose(first[:, 1:], second[:, 1:])

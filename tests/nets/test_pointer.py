@@ -141,7 +141,7 @@ def test_nothing_is_pointed_at_twice(score: str) -> None:
 
 @torch.no_grad()
 def test_where_the_problem_allows_it_a_place_is_pointed_at_again() -> None:
-    net = net_of(once=False)
+    net = net_of(mask_visited=False)
     logits = net.decoder(net.encode(*batch_of([4])), previous_of([[2, 2, 2]]))
     assert logits.isfinite().all()
 
@@ -232,7 +232,7 @@ def test_the_loss_is_that_of_every_place_and_of_the_end() -> None:
 @every_encoder
 def test_every_parameter_learns(score: str, kind: str) -> None:
     net = net_of(kind, score=score, sharpness=1.0).train()
-    problems = make_problems("sort", 8, seed=1, fewest=2, most=6)
+    problems = make_problems("sort", 8, seed=1, min_length=2, max_length=6)
     lengths = torch.tensor([len(problem.inputs) for problem in problems])
     net.loss(torch.randn(8, int(lengths.max()), 3), lengths, [problem.answer for problem in problems]).backward()
     for name, parameter in net.named_parameters():
@@ -244,7 +244,7 @@ def test_every_parameter_learns(score: str, kind: str) -> None:
 
 
 def test_dropout_acts_in_training_only() -> None:
-    decoder = PointerDecoder(DIM, score=make_score("additive", DIM, DIM), once=True, dropout=0.5)
+    decoder = PointerDecoder(DIM, score=make_score("additive", DIM, DIM), mask_visited=True, dropout=0.5)
     torch.manual_seed(1)
     encoded = Encoded(torch.randn(2, 4, DIM), torch.ones(2, 1, 4, dtype=torch.bool), (torch.randn(2, DIM),))
     previous = previous_of([[0, 2], [1, 0]])

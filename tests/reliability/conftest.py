@@ -15,7 +15,7 @@ TINY = [
     "model.dim=16",
     "model.embedding=8",
     "data.pairs=200",
-    "data.hold_out=10",
+    "data.validation_size=10",
     "train.batch_tokens=512",
     "train.tensorboard=false",
 ]

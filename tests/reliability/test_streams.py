@@ -302,7 +302,7 @@ def test_lone_halves_of_characters_are_no_text(model: Path) -> None:
 def test_problems_as_they_come(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = ["model.dim=16", "data.hold_out=10", "train.steps=2", "train.batch=8", "train.tensorboard=false"]
+    settings = ["model.dim=16", "data.validation_size=10", "train.steps=2", "train.batch=8", "train.tensorboard=false"]
     assert main(["train", "sort", *settings, "--run", str(tmp_path / "sort")]) == 0
     capsys.readouterr()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"3 1 2\nthree\n\n[5, 4]\n")))
@@ -331,7 +331,13 @@ def test_questions_as_they_come(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_images_whose_names_come_in_on_a_pipe(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = ["data.images=40", "data.hold_out=10", "train.steps=2", "train.batch=8", "train.tensorboard=false"]
+    settings = [
+        "data.images=40",
+        "data.validation_size=10",
+        "train.steps=2",
+        "train.batch=8",
+        "train.tensorboard=false",
+    ]
     assert main(["train", "classes", *settings, "--run", str(tmp_path / "classes")]) == 0
     Image.new("RGB", (32, 32), "red").save(tmp_path / "red.png")
     (tmp_path / "broken.png").write_bytes(b"PNG")

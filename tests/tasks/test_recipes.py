@@ -47,7 +47,7 @@ def test_it_is_valid_and_says_what_it_is_for(name: str) -> None:
 def test_it_runs(name: str, tmp_path: Path) -> None:
     """Three steps of it, with a smaller net; what it says of data and vocabulary stays."""
     recipe = load_recipe(name)
-    held_out = [] if isinstance(recipe, AlgorithmRecipe) else ["data.hold_out=5"]
+    held_out = [] if isinstance(recipe, AlgorithmRecipe) else ["data.validation_size=5"]
     settings = ["train.steps=3", "train.tensorboard=false", *held_out, *smaller(recipe, tmp_path)]
     figures = start_training(load_recipe(name, settings), tmp_path / "run", Silent())
     assert len(figures) >= 2
@@ -81,7 +81,7 @@ def smaller(recipe: Recipe[Any, Any], folder: Path) -> list[str]:
         if recipe.data.make is None:
             captions = write_scenes(make_scenes(20, seed=0, side=32), folder)
             places = [f"data.images={folder}", f"data.captions={captions}", "data.train=null", "data.valid=null"]
-            return [*settings, *places, "vocabulary.minimum=1"]
+            return [*settings, *places, "vocabulary.min_frequency=1"]
         return [*settings, "data.scenes=40"]
     if recipe.data.make is None:
         write_pairs(folder / "pairs.tsv", [Dates(2).pair(n) for n in range(120)])

@@ -109,7 +109,7 @@ def test_two_ways_to_type_a_letter_are_one() -> None:
 
 def test_rare_words_and_a_full_vocabulary() -> None:
     texts = ["b b b a a c", "d a"]
-    assert Words.learn(texts, minimum=2).entries[4:] == ["a", "b"]
+    assert Words.learn(texts, min_frequency=2).entries[4:] == ["a", "b"]
     assert Words.learn(texts, size=5).entries[4:] == ["a"]
     assert Words.learn(texts).entries[4:] == ["a", "b", "c", "d"]
 

@@ -19,7 +19,7 @@ from saccade.training import read_journal
 
 COMMON = [
     "data.pairs=300",
-    "data.hold_out=20",
+    "data.validation_size=20",
     "train.batch_tokens=256",
     "train.accumulate=2",
     "train.save_every=3",

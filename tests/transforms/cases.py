@@ -102,7 +102,7 @@ class _Pointer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.encoder = SequenceEncoder(2, 10, layers=2, dropout=0.0)
-        self.decoder = PointerDecoder(10, score=make_score("additive", 10, 10), once=False, dropout=0.0)
+        self.decoder = PointerDecoder(10, score=make_score("additive", 10, 10), mask_visited=False, dropout=0.0)
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         previous = torch.full((numbers.shape[0], 2), 4, device=numbers.device)
@@ -170,7 +170,7 @@ def make_cases() -> dict[str, Case]:
         "RecurrentAttention": Case(
             RecurrentAttention(classes=4, glimpses=3, patch=4, scales=2, dim=12, std=0.1), _answer, _items((1, 12, 12))
         ),
-        "MemoryNetwork": Case(MemoryNetwork(words=12, dim=6, hops=2, memory=6), _answer, _story),
+        "MemoryNetwork": Case(MemoryNetwork(words=12, dim=6, hops=2, memory_size=6), _answer, _story),
         "SequenceEncoder + PointerDecoder": Case(_Pointer(), _call, _numbers),
         "SetEncoder": Case(SetEncoder(2, _shape("none"), layers=2), _states, _numbers, (1, None)),
         "TuringMachine": Case(

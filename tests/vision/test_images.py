@@ -146,7 +146,7 @@ def test_a_file_that_is_not_there(tmp_path: Path):
         read_image(tmp_path / "none.png", side=SIDE)
 
 
-LINE = make_lines(1, make_digits(40, seed=0, side=16), seed=3, most=2).pixels[0]  # [16, 32], white on black
+LINE = make_lines(1, make_digits(40, seed=0, side=16), seed=3, max_length=2).pixels[0]  # [16, 32], white on black
 
 
 @pytest.mark.parametrize(

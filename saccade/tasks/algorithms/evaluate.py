@@ -42,8 +42,8 @@ def _lengths(text: str) -> list[int]:
 
 def evaluate_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> None:
     """Bits per sequence and wrong bits, length by length."""
-    most = machine.settings.data.most
-    lengths = chosen.lengths or [most * times for times in (1, 2, 4, 6)]
+    max_length = machine.settings.data.max_length
+    lengths = chosen.lengths or [max_length * times for times in (1, 2, 4, 6)]
     sequences = chosen.sequences or _SEQUENCES
     rows: list[dict[str, Any]] = []
     for length in lengths:
@@ -61,7 +61,7 @@ def evaluate_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> None
     if chosen.json:
         print(json.dumps({"problem": machine.settings.data.make, "sequences": sequences, "by_length": rows}))
         return
-    print(f"{machine.settings.data.make}, {sequences} sequences of each length; trained to length {most}")
+    print(f"{machine.settings.data.make}, {sequences} sequences of each length; trained to length {max_length}")
     print(f"{'length':>6}  {'bits a sequence':>15}  {'wrong bits':>10}")
     for row in rows:
         print(f"{row['length']:>6}  {row['bits']:>15.4f}  {row['wrong']:>8.2f} %")
@@ -71,11 +71,13 @@ def made_episodes(
     settings: AlgorithmSettings, sequences: int, seed: str, length: int, repeats: int | None = None
 ) -> Episodes:
     """Problems that no training saw; a length that the problem does not have is refused."""
-    least = settings.fewest_possible()
+    least = settings.shortest_possible()
     if length < least:
         raise InputError(f"length: found {length}, wanted at least {least} for {settings.make}")
     # as many repeats as in training, at most: all sequences of a length are to be equally hard
-    return make_episodes(settings, sequences, seed=f"test {seed}", length=length, repeats=repeats or settings.repeats)
+    return make_episodes(
+        settings, sequences, seed=f"test {seed}", length=length, repeats=repeats or settings.max_repeats
+    )
 
 
 EVALUATION = Evaluation("--lengths N,N", evaluate_machine, add_options)

@@ -63,8 +63,8 @@ def look_at_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> Steps
     for name in ("length", "repeats"):
         if (getattr(chosen, name) or 1) > MAX_LENGTH:
             raise InputError(f"--{name}: found {getattr(chosen, name)}, wanted 1 to {MAX_LENGTH}")
-    length = settings.most if chosen.length is None else chosen.length
-    repeats = chosen.repeats or min(3, settings.repeats)
+    length = settings.max_length if chosen.length is None else chosen.length
+    repeats = chosen.repeats or min(3, settings.max_repeats)
     episodes = made_episodes(settings, 1, str(chosen.seed or 0), length, repeats)
     trace = machine.trace(episodes.inputs[0])
     wrong = _wrong(trace, episodes)

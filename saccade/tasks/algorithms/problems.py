@@ -30,20 +30,24 @@ class AlgorithmSettings(Settings):
 
     make: Literal["copy", "repeat-copy", "recall", "ngrams", "priority-sort"]
     bits: Annotated[int, Field(ge=1, le=256)] = 8  # of a vector; ngrams has one
-    fewest: Annotated[int, Field(ge=1, le=10_000)] = 1  # vectors, items of recall, bits of ngrams
-    most: Annotated[int, Field(ge=1, le=10_000)] = 20
-    repeats: Annotated[int, Field(ge=1, le=1000)] = 10  # of repeat-copy: at most
+    min_length: Annotated[int, Field(ge=1, le=10_000)] = 1  # vectors, items of recall, bits of ngrams
+    max_length: Annotated[int, Field(ge=1, le=10_000)] = 20
+    max_repeats: Annotated[int, Field(ge=1, le=1000)] = 10  # of repeat-copy: at most
     seed: int = 0
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.fewest > self.most:
-            raise ValueError(f"fewest: found {self.fewest}, wanted at most {self.most}, which is most")
-        if self.fewest < self.fewest_possible():
-            raise ValueError(f"fewest: found {self.fewest}, wanted at least {self.fewest_possible()} for {self.make}")
+        if self.min_length > self.max_length:
+            raise ValueError(
+                f"min_length: found {self.min_length}, wanted at most {self.max_length}, which is max_length"
+            )
+        if self.min_length < self.shortest_possible():
+            raise ValueError(
+                f"min_length: found {self.min_length}, wanted at least {self.shortest_possible()} for {self.make}"
+            )
         return self
 
-    def fewest_possible(self) -> int:
+    def shortest_possible(self) -> int:
         """The shortest length that the problem has."""
         return {"recall": 2, "ngrams": CONTEXT + 1}.get(self.make, 1)
 
@@ -86,9 +90,12 @@ def make_episodes(
         of_lengths, of_repeats = min(1.0, 2 * share), max(0.0, 2 * share - 1)
     chance = np.random.default_rng(list(f"{settings.make} {settings.seed} {seed}".encode()))
     drawn = int(
-        chance.integers(settings.fewest, settings.fewest + round(of_lengths * (settings.most - settings.fewest)) + 1)
+        chance.integers(
+            settings.min_length,
+            settings.min_length + round(of_lengths * (settings.max_length - settings.min_length)) + 1,
+        )
     )
-    again = int(chance.integers(1, 1 + round(of_repeats * (settings.repeats - 1)) + 1))
+    again = int(chance.integers(1, 1 + round(of_repeats * (settings.max_repeats - 1)) + 1))
     episodes = _MAKERS[settings.make](
         settings, count, drawn if length is None else length, again if repeats is None else repeats, chance
     )
@@ -127,16 +134,16 @@ def _repeat_copy(
     inputs, targets, scored = _empty(settings, count, length + 1 + length * repeats + 1)
     inputs[:, :length, : settings.bits] = vectors
     inputs[:, length, -2] = 1  # now write, so many times:
-    inputs[:, length, -1] = scaled_repeats(repeats, settings.repeats)
+    inputs[:, length, -1] = scaled_repeats(repeats, settings.max_repeats)
     targets[:, length + 1 : -1, :-1] = np.tile(vectors, (1, repeats, 1))
     targets[:, -1, -1] = 1  # the end
     scored[length + 1 :] = True
     return Episodes(inputs, targets, scored, [("input", 0), ("output", length + 1)], length)
 
 
-def scaled_repeats(repeats: int, most: int) -> float:
-    """A number of repeats as the net sees it: with mean 0 and variance 1 over 1 to `most`."""
-    return (repeats - (most + 1) / 2) / max(((most**2 - 1) / 12) ** 0.5, 1.0)
+def scaled_repeats(repeats: int, max_repeats: int) -> float:
+    """A number of repeats as the net sees it: with mean 0 and variance 1 over 1 to `max_repeats`."""
+    return (repeats - (max_repeats + 1) / 2) / max(((max_repeats**2 - 1) / 12) ** 0.5, 1.0)
 
 
 def _recall(

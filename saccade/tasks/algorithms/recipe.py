@@ -17,7 +17,7 @@ class AlgorithmTrainSettings(TrainSettings):
     """Optimisation, validation, and what is kept."""
 
     batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
-    # steps in which the lengths grow to data.most, and the repeats after them
+    # steps in which the lengths grow to data.max_length, and the repeats after them
     curriculum_steps: Annotated[int, Field(ge=0)] = 0
     monitor: str = "loss"
 

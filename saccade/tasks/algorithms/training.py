@@ -48,8 +48,8 @@ class AlgorithmTask(Task[Episodes, MemoryMachine]):
             None if validation.length is None else make_episodes(data, _LONGER, seed="longer", length=validation.length)
         )
         reporter.say(
-            f"{data.make}: {'{:,} to {:,}'.format(*data.channels())} numbers a step, length {data.fewest} to"
-            f" {data.most}; {count_parameters(self.net):,} parameters"
+            f"{data.make}: {'{:,} to {:,}'.format(*data.channels())} numbers a step, length {data.min_length} to"
+            f" {data.max_length}; {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[Episodes, Cursor]]:

@@ -105,7 +105,7 @@ def _split(
         if len(names) < 2:
             raise InputError(f"{settings.captions}: one image is too few to train and to validate; give data.valid")
         chance = random.Random(f"hold out {settings.seed}")
-        valid_names = chance.sample(names, min(settings.hold_out, max(len(names) // 10, 1)))
+        valid_names = chance.sample(names, min(settings.validation_size, max(len(names) // 10, 1)))
     elif settings.train is not None:
         _tell_shared(train_names, valid_names, settings, tell)
     for_valid = set(valid_names)
@@ -152,7 +152,7 @@ def _named(
 def _made(settings: CaptionDataSettings, side: int) -> CaptionSplits:
     scenes: dict[str, Scene] = {}
     parts: list[list[Captioned]] = []
-    for part, count in (("train", settings.scenes), ("valid", settings.hold_out)):
+    for part, count in (("train", settings.scenes), ("valid", settings.validation_size)):
         made = make_scenes(count, seed=f"{part} {settings.seed}", side=side)
         named = {f"shapes {part} {settings.seed} {number} {side}": scene for number, scene in enumerate(made)}
         scenes |= named

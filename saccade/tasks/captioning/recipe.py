@@ -17,13 +17,13 @@ class CaptionDataSettings(Settings):
     images: DataPath | None = None  # the folder of the images
     captions: DataPath | None = None  # CSV, TSV, JSON lines, Flickr8k's token file, or Karpathy's JSON
     train: DataPath | None = None  # a file with the names of images to learn from, or a split that captions names
-    valid: DataPath | None = None  # the same; without it, hold_out images are kept aside
+    valid: DataPath | None = None  # the same; without it, validation_size images are kept aside
     bad_images: Literal["skip", "stop"] = "skip"  # what to do about those that cannot be read
     lower: bool = True  # captions in lower case and without punctuation, as they are scored
     make: Literal["shapes"] | None = None  # in place of images: scenes with exact captions
     scenes: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones
     seed: int = 0  # of made scenes, and of what is held out
-    hold_out: Annotated[int, Field(ge=1)] = 500  # images for validation
+    validation_size: Annotated[int, Field(ge=1)] = 500  # images for validation
     cache: DataPath | None = None  # where what the eye sees is kept; without it, in the user's cache
 
     @model_validator(mode="after")

@@ -31,7 +31,7 @@ def load_labelled_splits(settings: LabelledDataSettings, *, side: int) -> Labell
     """Read or draw the images."""
     if settings.make is not None:
         make = make_digits if settings.make == "digits" else _shapes
-        parts = (("train", settings.images), ("valid", settings.hold_out))
+        parts = (("train", settings.images), ("valid", settings.validation_size))
         train, valid = (make(count, seed=f"{name} {settings.seed}", side=side) for name, count in parts)
         return LabelledSplits(train, valid, [])
     assert settings.train is not None
@@ -46,7 +46,7 @@ def load_labelled_splits(settings: LabelledDataSettings, *, side: int) -> Labell
     if len(train.labels) < 2:
         raise InputError(f"{settings.train}: one image is too few to train and to validate; give data.valid")
     order = np.random.default_rng(settings.seed).permutation(len(train.labels))
-    held_out = min(settings.hold_out, max(len(order) // 10, 1))
+    held_out = min(settings.validation_size, max(len(order) // 10, 1))
     return LabelledSplits(train.select(order[held_out:]), train.select(order[:held_out]), bad)
 
 

@@ -16,11 +16,11 @@ class LabelledDataSettings(Settings):
     """What is learnt from."""
 
     train: DataPath | None = None  # a folder with one of images for each class, or MNIST's images (*images-idx3-ubyte*)
-    valid: DataPath | None = None  # the same; without it, hold_out images are kept aside
+    valid: DataPath | None = None  # the same; without it, validation_size images are kept aside
     make: Literal["shapes", "digits"] | None = None  # in place of train: images that the package draws
     images: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones
     seed: int = 0  # of made images, and of what is held out
-    hold_out: Annotated[int, Field(ge=1)] = 1000  # images for validation, where valid is not given
+    validation_size: Annotated[int, Field(ge=1)] = 1000  # images for validation, where valid is not given
     move: Annotated[int, Field(ge=0, le=64)] = 0  # in training, images are moved by up to so many pixels
     mirror: bool = False  # and every other one is mirrored
 

@@ -28,10 +28,15 @@ def load_line_splits(
 ) -> LineSplits:
     """Make the lines, of digits of `side` x `side`; `tell` is told of images that cannot be read."""
     parts: list[Lines] = []
-    for name, path, count in (("train", settings.train, settings.lines), ("valid", settings.valid, settings.hold_out)):
+    for name, path, count in (
+        ("train", settings.train, settings.lines),
+        ("valid", settings.valid, settings.validation_size),
+    ):
         seed = f"{name} {settings.seed}"
         digits = make_digits(_DIGITS, seed=seed, side=side) if path is None else _read(path, tell, side=side)
-        parts.append(make_lines(count, digits, seed=seed, fewest=settings.fewest, most=settings.most))
+        parts.append(
+            make_lines(count, digits, seed=seed, min_length=settings.min_length, max_length=settings.max_length)
+        )
     return LineSplits(*parts)
 
 

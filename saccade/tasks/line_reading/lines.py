@@ -17,20 +17,20 @@ class Lines(NamedTuple):
 
 
 def make_lines(
-    count: int, digits: Labelled, *, seed: int | str, fewest: int = 2, most: int = 6, overlap: float = 0.15
+    count: int, digits: Labelled, *, seed: int | str, min_length: int = 2, max_length: int = 6, overlap: float = 0.15
 ) -> Lines:
-    """So many strips with `fewest` to `most` of the digits each; the same for the same seed.
+    """So many strips with `min_length` to `max_length` of the digits each; the same for the same seed.
 
     Digits stand as close as a share `overlap` of their side into each other, or apart, wherever there is room.
     """
     side = digits.pixels.shape[1]
-    width = side * most
+    width = side * max_length
     grey = digits.pixels.max(-1)  # [N, side, side]
     strips = np.zeros((count, side, width), dtype=np.uint8)
     texts: list[str] = []
     for number in range(count):
         chance = random.Random(f"line {seed} {number}")
-        chosen = [chance.randrange(len(grey)) for _ in range(chance.randint(fewest, most))]
+        chosen = [chance.randrange(len(grey)) for _ in range(chance.randint(min_length, max_length))]
         closest = round(side * (1 - overlap))  # from the left of one digit to that of the next
         room = width - side - closest * (len(chosen) - 1)
         cuts = sorted(chance.randint(0, room) for _ in chosen)

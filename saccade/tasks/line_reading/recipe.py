@@ -18,15 +18,17 @@ class LineDataSettings(Settings):
     train: DataPath | None = None  # MNIST's images (*images-idx3-ubyte*); without them, digits are drawn
     valid: DataPath | None = None
     lines: Annotated[int, Field(ge=10, le=1_000_000)] = 10_000
-    hold_out: Annotated[int, Field(ge=1)] = 1000  # lines for validation, of digits that are not learnt from
-    fewest: Annotated[int, Field(ge=1, le=100)] = 2  # digits of a line
-    most: Annotated[int, Field(ge=1, le=100)] = 6
+    validation_size: Annotated[int, Field(ge=1)] = 1000  # lines for validation, of digits that are not learnt from
+    min_length: Annotated[int, Field(ge=1, le=100)] = 2  # digits of a line
+    max_length: Annotated[int, Field(ge=1, le=100)] = 6
     seed: int = 0
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.fewest > self.most:
-            raise ValueError(f"fewest: found {self.fewest}, wanted at most {self.most}, which is most")
+        if self.min_length > self.max_length:
+            raise ValueError(
+                f"min_length: found {self.min_length}, wanted at most {self.max_length}, which is max_length"
+            )
         if (self.train is None) != (self.valid is None):
             raise ValueError("wanted both train and valid, or neither")
         return self
@@ -50,9 +52,9 @@ class LineRecipe(Recipe[Literal["line_reading"], LineTrainSettings]):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.model.width != self.model.height * self.data.most:
+        if self.model.width != self.model.height * self.data.max_length:
             raise ValueError(
-                f"model.width: found {self.model.width}, wanted {self.model.height * self.data.most}:"
-                f" data.most digits of model.height pixels"
+                f"model.width: found {self.model.width}, wanted {self.model.height * self.data.max_length}:"
+                f" data.max_length digits of model.height pixels"
             )
         return self

@@ -17,7 +17,7 @@ class PointingSplits(NamedTuple):
 
     train: list[Problem] | None
     valid: list[Problem]
-    made_by: tuple[str, int, int, int] | None = None  # kind, fewest, most and seed of those to learn from
+    made_by: tuple[str, int, int, int] | None = None  # kind, min_length, max_length and seed of those to learn from
 
     def fingerprint(self) -> str:
         """A short text that other problems do not have."""
@@ -29,19 +29,19 @@ def load_problem_splits(settings: PointingDataSettings, model: PointerModel) -> 
     if settings.make is not None:
         valid = make_problems(
             settings.make,
-            settings.hold_out,
+            settings.validation_size,
             seed=f"valid {settings.seed}",
-            fewest=settings.fewest,
-            most=settings.most,
+            min_length=settings.min_length,
+            max_length=settings.max_length,
         )
-        return PointingSplits(None, valid, (settings.make, settings.fewest, settings.most, settings.seed))
+        return PointingSplits(None, valid, (settings.make, settings.min_length, settings.max_length, settings.seed))
     return PointingSplits(_read(str(settings.train), model), _read(str(settings.valid), model))
 
 
 def _read(name: str, model: PointerModel) -> list[Problem]:
     if not Path(name).is_file():
         raise InputError(f"{name}: no such file; say where your problems are: data.train=FILE data.valid=FILE")
-    problems = read_problems(Path(name), once=model.once)
+    problems = read_problems(Path(name), distinct=model.mask_visited)
     size, most = len(problems[0].inputs[0]), max(len(problem.inputs) for problem in problems)
     if size != model.inputs:
         raise InputError(f"{name}: found inputs of {size} numbers each; set model.inputs={size}")

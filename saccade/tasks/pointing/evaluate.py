@@ -58,7 +58,7 @@ def _problems(chosen: argparse.Namespace, pointer: Pointer) -> list[Problem]:
     if chosen.inputs is not None:
         if chosen.problems is not None:
             raise InputError("wanted either --inputs or --problems")
-        problems = read_problems(chosen.inputs, once=False)
+        problems = read_problems(chosen.inputs, distinct=False)
         for number, problem in enumerate(problems, start=1):
             pointer.read(problem.inputs, f"{chosen.inputs}, problem {number}")
         return problems
@@ -68,8 +68,8 @@ def _problems(chosen: argparse.Namespace, pointer: Pointer) -> list[Problem]:
         settings.problem,
         chosen.problems or _MADE,
         seed=f"test {chosen.seed}",
-        fewest=settings.fewest,
-        most=settings.most,
+        min_length=settings.min_length,
+        max_length=settings.max_length,
     )
 
 

@@ -18,8 +18,8 @@ from saccade.tasks.pointing.problems import Problem
 _ANSWERED = '{"inputs": [...], "answer": [...]}'
 
 
-def read_problems(path: Path, *, once: bool = True) -> list[Problem]:
-    """The problems of a file, each with its answer; with `once`, no answer may name an input twice."""
+def read_problems(path: Path, *, distinct: bool = True) -> list[Problem]:
+    """The problems of a file, each with its answer; with `distinct`, no answer may name an input twice."""
     found: list[Problem] = []
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
@@ -29,7 +29,7 @@ def read_problems(path: Path, *, once: bool = True) -> list[Problem]:
         if not isinstance(record, dict) or "inputs" not in record or "answer" not in record:
             raise InputError(f"{where}: wanted {_ANSWERED}")
         inputs = check_inputs(record["inputs"], where)
-        found.append(Problem(inputs, _checked_answer(record["answer"], len(inputs), where, once=once)))
+        found.append(Problem(inputs, _checked_answer(record["answer"], len(inputs), where, distinct=distinct)))
     if not found:
         raise InputError(f"{path} is empty; it needs a problem a line: {_ANSWERED}")
     sizes = [len(problem.inputs[0]) for problem in found]
@@ -81,15 +81,16 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _checked_answer(answer: Any, count: int, where: str, *, once: bool) -> list[int]:
+def _checked_answer(answer: Any, count: int, where: str, *, distinct: bool) -> list[int]:
     if not isinstance(answer, list) or not answer:
         raise InputError(f"{where}: found no answer, wanted a list of places in the inputs, counted from 0")
     for place in answer:
         if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < count:
             raise InputError(f"{where}: found {place!r} in the answer, wanted places from 0 to {count - 1}")
-    if once and len(set(answer)) < len(answer):
+    if distinct and len(set(answer)) < len(answer):
         twice = next(place for place in answer if answer.count(place) > 1)
         raise InputError(
-            f"{where}: the answer names input {twice} twice; wanted each at most once, or train with model.once=false"
+            f"{where}: the answer names input {twice} twice; wanted each at most once, or train with"
+            " model.mask_visited=false"
         )
     return answer

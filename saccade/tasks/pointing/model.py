@@ -100,7 +100,9 @@ class Pointer(Model[PointerSettings, PointerNet]):
 
     def _point(self, problems: Sequence[list[list[float]]], beam: int, *, attention: bool) -> list[Pointed]:
         encoded, count = self.net.encode(*self.as_input(problems)), len(problems)
-        limits = [len(problem) + 1 for problem in problems] if self.settings.model.once else [self._limit] * count
+        limits = (
+            [len(problem) + 1 for problem in problems] if self.settings.model.mask_visited else [self._limit] * count
+        )
         if beam == 1:
             best = greedy_search(self.net.decoder, encoded, limits=limits)
         else:

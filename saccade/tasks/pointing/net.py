@@ -17,7 +17,9 @@ class PointerNet(nn.Module):
         super().__init__()
         self.encoder = _make_encoder(settings)
         score = make_score(settings.score, settings.dim, settings.dim)
-        self.decoder = PointerDecoder(settings.dim, score=score, once=settings.once, dropout=settings.dropout)
+        self.decoder = PointerDecoder(
+            settings.dim, score=score, mask_visited=settings.mask_visited, dropout=settings.dropout
+        )
 
     def encode(self, inputs: Tensor, lengths: Tensor) -> Encoded:
         return self.encoder(inputs, lengths)

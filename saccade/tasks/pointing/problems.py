@@ -74,12 +74,15 @@ KINDS: dict[ProblemKind, tuple[int, Callable[[Sequence[Point]], list[int]]]] = {
 }
 
 
-def make_problems(kind: ProblemKind, count: int, *, seed: int | str, fewest: int, most: int) -> list[Problem]:
-    """So many problems with `fewest` to `most` inputs each, drawn evenly from [0, 1); the same for the same seed."""
+def make_problems(kind: ProblemKind, count: int, *, seed: int | str, min_length: int, max_length: int) -> list[Problem]:
+    """So many problems with `min_length` to `max_length` inputs each, drawn evenly from [0, 1).
+
+    The same for the same seed.
+    """
     size, answer_of = KINDS[kind]
     chance = random.Random(f"{kind} {seed}")
     problems: list[Problem] = []
     for _ in range(count):
-        inputs = [[chance.random() for _ in range(size)] for _ in range(chance.randint(fewest, most))]
+        inputs = [[chance.random() for _ in range(size)] for _ in range(chance.randint(min_length, max_length))]
         problems.append(Problem(inputs, answer_of(inputs)))
     return problems

@@ -18,9 +18,9 @@ class PointingDataSettings(Settings):
     """What is learnt from: problems that the package makes, new ones at every step, or the user's own."""
 
     make: ProblemKind | None = None  # sort: numbers, in ascending order; hull: points, and their convex hull
-    fewest: Annotated[int, Field(ge=1, le=1000)] = 5  # inputs of a made problem
-    most: Annotated[int, Field(ge=1, le=1000)] = 10
-    hold_out: Annotated[int, Field(ge=1, le=1_000_000)] = 1000  # made problems for validation
+    min_length: Annotated[int, Field(ge=1, le=1000)] = 5  # inputs of a made problem
+    max_length: Annotated[int, Field(ge=1, le=1000)] = 10
+    validation_size: Annotated[int, Field(ge=1, le=1_000_000)] = 1000  # made problems for validation
     seed: int = 0  # of made problems
     train: DataPath | None = None  # in place of make: JSON lines, {"inputs": [[x, y], ...], "answer": [i, j, ...]}
     valid: DataPath | None = None
@@ -29,8 +29,10 @@ class PointingDataSettings(Settings):
     def _fits_together(self) -> Self:
         if (self.make is None) == (self.train is None) or (self.train is None) != (self.valid is None):
             raise ValueError("wanted either make, such as data.make=sort, or both train and valid, files of problems")
-        if self.fewest > self.most:
-            raise ValueError(f"fewest: found {self.fewest}, wanted at most {self.most}, which is most")
+        if self.min_length > self.max_length:
+            raise ValueError(
+                f"min_length: found {self.min_length}, wanted at most {self.max_length}, which is max_length"
+            )
         return self
 
 
@@ -57,8 +59,9 @@ class PointingRecipe(Recipe[Literal["pointing"], PointingTrainSettings]):
         wanted = {"sort": 1, "hull": 2}.get(str(self.data.make), self.model.inputs)
         if self.model.inputs != wanted:
             raise ValueError(f"model.inputs: found {self.model.inputs}, wanted {wanted}, as data.make is")
-        if self.data.make is not None and self.data.most >= self.model.max_length:
+        if self.data.make is not None and self.data.max_length >= self.model.max_length:
             raise ValueError(
-                f"data.most: found {self.data.most}, wanted less than {self.model.max_length}, model.max_length"
+                f"data.max_length: found {self.data.max_length}, wanted less than {self.model.max_length},"
+                " model.max_length"
             )
         return self

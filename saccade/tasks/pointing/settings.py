@@ -18,7 +18,7 @@ class _PointingSettings(Settings):
     dim: Size = 128
     layers: Layers = 1  # of the encoder
     score: Annotated[str, one_of(list(SCORES))] = "additive"
-    once: bool = True  # no input is pointed at twice
+    mask_visited: bool = True  # no input is pointed at twice
     rescale: bool = True  # the inputs of each problem are brought to -1 ... 1, where that cannot change the answer
     dropout: Share = 0.0
     max_length: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # inputs of a problem, at most, END among them
@@ -63,7 +63,7 @@ class PointerSettings(Settings):
 
     task: Literal["pointing"] = "pointing"
     problem: ProblemKind | None = None  # None: problems of the user's own
-    fewest: Annotated[int, Field(ge=1)] = 1  # inputs of the problems that were learnt from
-    most: Annotated[int, Field(ge=1)] = 1
+    min_length: Annotated[int, Field(ge=1)] = 1  # inputs of the problems that were learnt from
+    max_length: Annotated[int, Field(ge=1)] = 1
     max_answer_length: Annotated[int, Field(ge=1)] = 1  # of those, END not counted
     model: PointerModel

@@ -38,17 +38,21 @@ class PointingTask(Task[PointingBatch, Pointer]):
         torch.manual_seed(recipe.train.seed)
         data, known = recipe.data, splits.train or splits.valid
         sizes = [len(problem.inputs) for problem in known]
-        max_answer = data.most if data.make else max(len(problem.answer) for problem in known)
-        fewest, most = (min(sizes), max(sizes)) if data.make is None else (data.fewest, data.most)
+        max_answer = data.max_length if data.make else max(len(problem.answer) for problem in known)
+        min_length, max_length = (min(sizes), max(sizes)) if data.make is None else (data.min_length, data.max_length)
         self.model = Pointer.make(
             PointerSettings(
-                problem=data.make, fewest=fewest, most=most, max_answer_length=max_answer, model=recipe.model
+                problem=data.make,
+                min_length=min_length,
+                max_length=max_length,
+                max_answer_length=max_answer,
+                model=recipe.model,
             )
         )
         reporter.say(
             f"{'new problems' if splits.train is None else f'{len(splits.train):,} problems'} to train on,"
-            f" {len(splits.valid):,} for validation, of {fewest} to {most} inputs; {count_parameters(self.net):,}"
-            " parameters"
+            f" {len(splits.valid):,} for validation, of {min_length} to {max_length} inputs;"
+            f" {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[PointingBatch, Cursor]]:
@@ -62,7 +66,9 @@ class PointingTask(Task[PointingBatch, Pointer]):
         assert data.make is not None
         while True:
             seed = f"train {data.seed} {train.seed} {cursor.batch}"
-            made = make_problems(data.make, train.batch, seed=seed, fewest=data.fewest, most=data.most)
+            made = make_problems(
+                data.make, train.batch, seed=seed, min_length=data.min_length, max_length=data.max_length
+            )
             cursor = Cursor(cursor.epoch, cursor.batch + 1)
             yield made, cursor
 

@@ -89,8 +89,8 @@ class StoryArrays(NamedTuple):
         return StoryArrays(sentences[:, :longest], inner, where[len(where) - count :], self.answers[places])
 
 
-def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory: int) -> StoryArrays:
-    """The questions as arrays, each with the last `memory` sentences of its story.
+def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory_size: int) -> StoryArrays:
+    """The questions as arrays, each with the last `memory_size` sentences of its story.
 
     A question in which no word is known is an `InputError`. A sentence in which none is known keeps its place, with a
     word that is none: it has a time and no content.
@@ -100,7 +100,7 @@ def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory: 
     def place(sentence: Sequence[str]) -> int:
         return places.setdefault(words.numbers(sentence) or (NOTHING,), len(places))
 
-    recent = [[place(sentence) for sentence in reversed(one.story[-memory:])] for one in questions]
+    recent = [[place(sentence) for sentence in reversed(one.story[-memory_size:])] for one in questions]
     asked = [place(one.question) for one in questions]
     blank = places.get((NOTHING,))
     for one, found in zip(questions, asked, strict=True):
@@ -117,9 +117,9 @@ def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory: 
     )
 
 
-def unknown_words(question: Question, words: StoryWords, *, memory: int) -> list[str]:
-    """What is passed over in the last `memory` sentences of a story and in its question, each word once, in order."""
-    read = (*question.story[-memory:], question.question)
+def unknown_words(question: Question, words: StoryWords, *, memory_size: int) -> list[str]:
+    """What is passed over in the last `memory_size` sentences of a story and in its question: each word once."""
+    read = (*question.story[-memory_size:], question.question)
     return list(dict.fromkeys(word for sentence in read for word in sentence if words.number(word) == NOTHING))
 
 

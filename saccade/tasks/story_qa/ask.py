@@ -138,12 +138,12 @@ def _asked(one: Question) -> Asked:
 
 def tell_what_is_lost(questions: Sequence[Question], answerer: Answerer) -> None:
     """Name the words that the model passes over, and say where it forgets the beginning of a story."""
-    memory = answerer.settings.model.memory
+    memory_size = answerer.settings.model.memory_size
     longest = max((len(one.story) for one in questions), default=0)
-    if longest > memory:
+    if longest > memory_size:
         which = "the story" if len(questions) == 1 else "the longest story"
         lost = f"{which} has {longest}, the first are lost"
-        print(f"saccade: the model remembers {memory} sentences; {lost}", file=sys.stderr)
+        print(f"saccade: the model remembers {memory_size} sentences; {lost}", file=sys.stderr)
     words = {word for one in questions for sentence in (*one.story, one.question) for word in sentence}
     unknown = sorted(word for word in words if not answerer.words.number(word))
     if unknown:

@@ -37,7 +37,7 @@ def load_story_splits(settings: StoryDataSettings) -> StorySplits:
 
 def split_stories(questions: Sequence[Question], settings: StoryDataSettings) -> StorySplits:
     """Hold out the same share of the stories of each task, at least one."""
-    share = min(0.1, settings.hold_out / len(questions))
+    share = min(0.1, settings.validation_size / len(questions))
     by_task: dict[str, list[int]] = {}
     for one in questions:
         numbers = by_task.setdefault(one.task, [])

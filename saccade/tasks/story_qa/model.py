@@ -41,9 +41,9 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
             hops=model.hops,
             tying=model.tying,
             encoding=model.encoding,
-            memory=model.memory,
-            empty=model.empty,
-            noise=model.noise,
+            memory_size=model.memory_size,
+            null_memories=model.null_memories,
+            random_noise=model.random_noise,
             dropout=model.dropout,
         )
         return cls(net, words, settings)
@@ -73,9 +73,9 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
             words = ", ".join(answer.unknown)
             warnings.warn(f"the model does not know, and passes over: {words}", UserWarning, stacklevel=2)
         if answer.forgotten:
-            memory = self.settings.model.memory
+            memory_size = self.settings.model.memory_size
             lost = f"the first {answer.forgotten} of the story are lost"
-            warnings.warn(f"the model remembers {memory} sentences; {lost}", UserWarning, stacklevel=2)
+            warnings.warn(f"the model remembers {memory_size} sentences; {lost}", UserWarning, stacklevel=2)
         return answer
 
     def answer_all(
@@ -100,7 +100,7 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
         results: list[Answer] = []
         for first in range(0, len(questions), batch):
             part = questions[first : first + batch]
-            arrays = encode_stories(part, self.words, memory=self.settings.model.memory)
+            arrays = encode_stories(part, self.words, memory_size=self.settings.model.memory_size)
             results.extend(self._answers(part, arrays, attention=attention))
             if progress is not None:
                 progress(len(part))
@@ -114,13 +114,13 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
         results: list[Answer] = []
         for row, one in enumerate(questions):
             ranking = [(self.words.text(place), float(shares[row, place])) for place in order[row].tolist() if place]
-            recent = min(len(one.story), self.net.memory)
+            recent = min(len(one.story), self.settings.model.memory_size)
             weights = None
             if found.weights is not None:
                 weights = np.zeros((1, 1, self.net.hops, len(one.story)), dtype=np.float32)
                 weights[0, 0, :, len(one.story) - recent :] = found.weights[row, :, :recent].flip(-1).numpy()
             sentences = [" ".join(words) for words in one.story]
-            unknown = unknown_words(one, self.words, memory=self.net.memory)
+            unknown = unknown_words(one, self.words, memory_size=self.settings.model.memory_size)
             results.append(Answer(*ranking[0], ranking, sentences, unknown, len(one.story) - recent, weights))
         return results
 

@@ -20,7 +20,7 @@ class StoryDataSettings(Settings):
     tasks: Annotated[list[int], Field(min_length=1)] | None = None  # of bAbI's twenty; null: all that are there
     make: Literal["stories"] | None = None  # in place of train: stories that the package makes
     stories: Annotated[int, Field(ge=10, le=1_000_000)] = 1000  # of made ones, with five questions each
-    hold_out: Annotated[int, Field(ge=1)] = 2000  # questions for validation, of all tasks; at most a tenth
+    validation_size: Annotated[int, Field(ge=1)] = 2000  # questions for validation, of all tasks; at most a tenth
     seed: int = 0  # of made stories, and of what is held out
 
     @model_validator(mode="after")

@@ -16,9 +16,11 @@ class MemorySettings(Settings):
     hops: Annotated[int, Field(ge=1, le=20)] = 3
     tying: Literal["adjacent", "layer-wise"] = "adjacent"
     encoding: Literal["position", "bag"] = "position"
-    memory: Annotated[int, Field(ge=1, le=10_000)] = 50  # the most recent so many sentences of a story
-    empty: Annotated[int, Field(ge=0, le=10_000)] = 1  # memories with nothing in them, for hops that find nothing
-    noise: Share = 0.1  # in training, so many empty memories for each sentence, at most
+    memory_size: Annotated[int, Field(ge=1, le=10_000)] = 50  # the most recent so many sentences of a story
+    null_memories: Annotated[int, Field(ge=0, le=10_000)] = (
+        1  # memories with nothing in them, for hops that find nothing
+    )
+    random_noise: Share = 0.1  # in training, so many empty memories for each sentence, at most
     dropout: Share = 0.0  # of the sentences' vectors
 
 

@@ -20,18 +20,18 @@ from saccade.training import Reporter, Task, count_parameters
 _AT_ONCE = 256  # questions of validation
 
 
-def _tell_what_is_lost(splits: StorySplits, words: StoryWords, memory: int, reporter: Reporter) -> None:
+def _tell_what_is_lost(splits: StorySplits, words: StoryWords, memory_size: int, reporter: Reporter) -> None:
     """Say how many stories are longer than the memory, and what of the validation was never seen in training."""
     for name, part in splits._asdict().items():
-        long = [one for one in part if len(one.story) > memory]
+        long = [one for one in part if len(one.story) > memory_size]
         if long:
             reporter.say(
-                f"data.{name}: {len(long):,} of {len(part):,} questions come after more than model.memory={memory}"
-                f" sentences, of which the first are forgotten; see {long[0].where}"
+                f"data.{name}: {len(long):,} of {len(part):,} questions come after more than"
+                f" model.memory_size={memory_size} sentences, of which the first are forgotten; see {long[0].where}"
             )
-    strange = [one for one in splits.valid if unknown_words(one, words, memory=memory)]
+    strange = [one for one in splits.valid if unknown_words(one, words, memory_size=memory_size)]
     if strange:
-        first = ", ".join(unknown_words(strange[0], words, memory=memory)[:3])
+        first = ", ".join(unknown_words(strange[0], words, memory_size=memory_size)[:3])
         reporter.say(
             f"data.valid: {len(strange):,} of {len(splits.valid):,} questions have words that data.train has not, which"
             f" are passed over; see {strange[0].where}: {first}"
@@ -62,10 +62,10 @@ class StoryTask(Task[StoryBatch, Answerer]):
         words = StoryWords.learn(splits.train)
         torch.manual_seed(recipe.train.seed)
         self.model = Answerer.make(AnswererSettings(model=recipe.model), words)
-        memory = recipe.model.memory
-        self._train, self._valid = (encode_stories(part, words, memory=memory) for part in splits)
+        memory_size = recipe.model.memory_size
+        self._train, self._valid = (encode_stories(part, words, memory_size=memory_size) for part in splits)
         self._places = ShuffledPlaces(len(splits.train), batch=recipe.train.batch, seed=recipe.train.seed)
-        _tell_what_is_lost(splits, words, memory, reporter)
+        _tell_what_is_lost(splits, words, memory_size, reporter)
         reporter.say(
             f"{len(splits.train):,} questions to train on, {len(splits.valid):,} for validation;"
             f" {len(words) - 1:,} words; {count_parameters(self.net):,} parameters"

@@ -38,7 +38,7 @@ def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda tex
     if len(pairs) < 2:
         raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
     chance = random.Random(f"hold out {settings.seed}")
-    held_out = set(chance.sample(range(len(pairs)), min(settings.hold_out, max(len(pairs) // 10, 1))))
+    held_out = set(chance.sample(range(len(pairs)), min(settings.validation_size, max(len(pairs) // 10, 1))))
     train = [pair for place, pair in enumerate(pairs) if place not in held_out]
     return Splits(train, [pairs[place] for place in sorted(held_out)])
 
@@ -49,7 +49,7 @@ def _made(settings: DataSettings) -> Splits:
     else:
         languages = {"source": settings.from_language, "target": settings.to_language}
         corpus = Numbers(settings.seed, **languages, highest=settings.highest)
-    splits = split_corpus(corpus, {"train": settings.pairs, "valid": settings.hold_out})
+    splits = split_corpus(corpus, {"train": settings.pairs, "valid": settings.validation_size})
     return Splits(splits["train"], splits["valid"])
 
 

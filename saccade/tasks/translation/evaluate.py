@@ -68,8 +68,9 @@ def print_json(sentences: int, scores: dict[str, Score], lengths: list[LengthSco
     figures: dict[str, Any] = {"sentences": sentences} | {name: score._asdict() for name, score in scores.items()}
     if lengths:
         figures["by_length"] = [
-            {"words": [fewest, most], "sentences": count} | {name: score.value for name, score in found.items()}
-            for fewest, most, count, found in lengths
+            {"words": [min_length, max_length], "sentences": count}
+            | {name: score.value for name, score in found.items()}
+            for min_length, max_length, count, found in lengths
         ]
     print(json.dumps(figures))
 
@@ -78,9 +79,9 @@ def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthSc
     print(f"{sentences} sentences")
     for name, score in scores.items():
         print(f"{name:<10} {score.value:6.2f}  {score.signature}")
-    for fewest, most, sentences_here, found in lengths:
+    for min_length, max_length, sentences_here, found in lengths:
         figures = "  ".join(f"{name} {score.value:6.2f}" for name, score in found.items())
-        print(f"{fewest:>3} to {most:>3} words: {sentences_here:>5} sentences  {figures}")
+        print(f"{min_length:>3} to {max_length:>3} words: {sentences_here:>5} sentences  {figures}")
 
 
 EVALUATION = Evaluation("--source and --reference, or --table", evaluate_translations, add_options)

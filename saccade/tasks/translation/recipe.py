@@ -43,7 +43,7 @@ class DataSettings(Settings):
     """What is learnt from."""
 
     train: FilesOrTable | None = None  # pairs.tsv, or {source: train.en, target: train.de}
-    valid: FilesOrTable | None = None  # the same; without it, hold_out pairs of train are kept aside
+    valid: FilesOrTable | None = None  # the same; without it, validation_size pairs of train are kept aside
     source_column: str = "source"  # of a TSV or JSON lines file
     target_column: str = "target"
     bad_pairs: Literal["stop", "skip"] = "stop"  # what to do about unreadable, empty and overlong ones
@@ -53,7 +53,7 @@ class DataSettings(Settings):
     from_language: str = "en"  # of made numbers
     to_language: str = "fr"
     highest: int = 999_999
-    hold_out: Annotated[int, Field(ge=1)] = 1000  # pairs for validation, where valid is not given
+    validation_size: Annotated[int, Field(ge=1)] = 1000  # pairs for validation, where valid is not given
 
     @model_validator(mode="after")
     def _one_origin(self) -> "DataSettings":

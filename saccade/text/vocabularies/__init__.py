@@ -29,7 +29,7 @@ class VocabularySettings(Settings):
     kind: Literal["subwords", "characters", "words"] = "subwords"
     method: Literal["bpe", "unigram"] = "bpe"  # of subwords
     size: Annotated[int, Field(ge=8, le=1_000_000)] = 8000  # at most, for each vocabulary
-    minimum: Annotated[int, Field(ge=1)] = 1  # of words and characters: how often one must occur
+    min_frequency: Annotated[int, Field(ge=1)] = 1  # of words and characters: how often one must occur
     joint: bool = False  # one vocabulary for both languages
     lower: bool = False  # read and write in lower case
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # of BPE, in training: how often a merge fails (Provilkov 2020)
@@ -77,7 +77,7 @@ def learn_vocabulary(texts: list[str], settings: VocabularySettings) -> Vocabula
     if settings.kind == "subwords":
         return Subwords.learn(texts, size=settings.size, method=settings.method, lower=settings.lower)
     kind = Characters if settings.kind == "characters" else Words
-    return kind.learn(texts, size=settings.size, minimum=settings.minimum, lower=settings.lower)
+    return kind.learn(texts, size=settings.size, min_frequency=settings.min_frequency, lower=settings.lower)
 
 
 def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, folder: Path) -> list[Path]:

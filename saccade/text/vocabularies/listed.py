@@ -20,13 +20,13 @@ class ListedVocabulary(Vocabulary):
 
     @classmethod
     def learn(
-        cls, texts: Iterable[str], *, size: int | None = None, minimum: int = 1, lower: bool = False
+        cls, texts: Iterable[str], *, size: int | None = None, min_frequency: int = 1, lower: bool = False
     ) -> "ListedVocabulary":
-        """The entries that stand in the texts at least `minimum` times, the most frequent first, at most `size`."""
+        """The entries that the texts have at least `min_frequency` times, the most frequent first, at most `size`."""
         counts = Counter(entry for text in texts for entry in cls.cut(tidy(text, lower=lower)))
         frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))  # ties by the alphabet, not by chance
         room = None if size is None else max(size - len(SPECIAL), 0)
-        return cls([entry for entry, count in frequent if count >= minimum][:room], lower=lower)
+        return cls([entry for entry, count in frequent if count >= min_frequency][:room], lower=lower)
 
     @classmethod
     def load(cls, path: Path, *, lower: bool = False) -> "ListedVocabulary":

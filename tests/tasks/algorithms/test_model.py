@@ -19,7 +19,7 @@ from saccade.tasks.algorithms.settings import MachineSettings
 def make(kind: str = "ntm", **changes: Any) -> MemoryMachine:
     """One that has learnt nothing."""
     sizes: dict[str, object] = {"places": 10, "width": 6, "dim": 12} if kind == "ntm" else {"dim": 12, "layers": 1}
-    values = {"model": {"kind": kind, **sizes, **changes}, "data": {"make": "copy", "bits": 3, "most": 5}}
+    values = {"model": {"kind": kind, **sizes, **changes}, "data": {"make": "copy", "bits": 3, "max_length": 5}}
     torch.manual_seed(0)
     return MemoryMachine.make(check_settings(MachineSettings, values, where="small"))
 

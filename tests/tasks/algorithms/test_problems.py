@@ -22,7 +22,13 @@ SHORTEST = {"recall": 2, "ngrams": CONTEXT + 1}
 
 
 def settings_for(make: str, **changes: int) -> AlgorithmSettings:
-    values = {"make": make, "bits": 6, "fewest": SHORTEST.get(make, 1), "most": 12, "repeats": 4} | changes
+    values = {
+        "make": make,
+        "bits": 6,
+        "min_length": SHORTEST.get(make, 1),
+        "max_length": 12,
+        "max_repeats": 4,
+    } | changes
     return check_settings(AlgorithmSettings, values, where="test")
 
 
@@ -38,7 +44,7 @@ def test_the_same_seed_gives_the_same_problems(make: str):
     assert (one.targets == same.targets).all()
     assert one.inputs.shape != other.inputs.shape or (one.inputs != other.inputs).any()
     assert {make_episodes(settings, 1, seed=seed).length for seed in range(200)} == set(
-        range(settings.fewest, settings.most + 1)
+        range(settings.min_length, settings.max_length + 1)
     )
 
 
@@ -74,7 +80,7 @@ def test_repeat_copy(repeats: int):
 
 
 def test_who_begins_has_shorter_problems():
-    half = [make_episodes(settings_for("recall", most=12), 1, seed=seed, share=0.5) for seed in range(100)]
+    half = [make_episodes(settings_for("recall", max_length=12), 1, seed=seed, share=0.5) for seed in range(100)]
     assert {one.length for one in half} == set(range(2, 8))
 
     def drawn(share: float) -> tuple[set[int], set[int], set[bool]]:
@@ -126,7 +132,7 @@ def test_ngrams_and_the_best_that_anybody_can_do():
 
 
 def test_the_best_guesses_beat_a_coin():
-    episodes = make_episodes(settings_for("ngrams", most=200), 50, seed=4, length=200)
+    episodes = make_episodes(settings_for("ngrams", max_length=200), 50, seed=4, length=200)
     bits = np.concatenate([episodes.inputs[:, :, 0], episodes.targets[:, -1:, 0]], axis=1).astype(np.int64)
     right = np.where(bits[:, CONTEXT:] == 1, best_guesses(bits), 1 - best_guesses(bits))
     assert -np.log2(right).mean() < 0.8
@@ -135,8 +141,8 @@ def test_the_best_guesses_beat_a_coin():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"make": "recall", "fewest": 1}, "at least 2 for recall"),
-        ({"make": "copy", "fewest": 9, "most": 3}, "wanted at most 3"),
+        ({"make": "recall", "min_length": 1}, "at least 2 for recall"),
+        ({"make": "copy", "min_length": 9, "max_length": 3}, "wanted at most 3"),
         ({"make": "copy", "bits": 0}, "bits"),
     ],
 )

@@ -19,7 +19,7 @@ def recipe_of(kind: str = "ntm", **settings: Any) -> AlgorithmRecipe:
     usual = {"steps": 6, "batch": 8, "lr": 1e-2, "schedule": "constant", "warmup": 0, "tensorboard": False}
     values = {
         "task": "algorithms",
-        "data": {"make": "copy", "bits": 2, "fewest": 1, "most": 2},
+        "data": {"make": "copy", "bits": 2, "min_length": 1, "max_length": 2},
         "model": {"kind": kind, **sizes},
         "train": usual | settings,
         "validation": {"sequences": 40, "length": 3},
@@ -55,7 +55,7 @@ def test_watching_what_is_not_measured_is_refused():
 
 def test_the_longest_length_grows(tmp_path: Path):
     recipe = recipe_of(curriculum_steps=100)
-    recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"most": 11})})
+    recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"max_length": 11})})
     stream = KIND.read(recipe, print).task(tmp_path, Silent()).batches(Cursor())
     lengths = [episodes.length for episodes, _ in islice(stream, 300)]
     assert max(lengths[:10]) <= 2

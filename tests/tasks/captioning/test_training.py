@@ -32,7 +32,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def small(data: dict[str, Any], *, model: dict[str, Any] | None = None, **settings: Any) -> CaptionRecipe:
     values = {
         "task": "captioning",
-        "data": {"hold_out": 10, **data},
+        "data": {"validation_size": 10, **data},
         "vocabulary": {"kind": "words"},
         "eye": {"kind": "small", "image_side": 16, "channels": [8, 16]},
         "model": {"kind": "rnn", "dim": 16, "embedding": 8, "dropout": 0.0, "max_length": 16, **(model or {})},
@@ -213,7 +213,7 @@ def test_the_fingerprint_knows_the_images_and_not_where_they_lie(
     shutil.copytree(scenes, moved)
     assert fingerprint(moved) == here
     assert fingerprint(moved, seed=1) != here
-    assert fingerprint(moved, hold_out=3) != here
+    assert fingerprint(moved, validation_size=3) != here
     (moved / "images").rename(moved / "pictures")  # other folders within are other names
     (moved / "captions.jsonl").write_text(lines.replace("images/", "pictures/"))
     assert fingerprint(moved) != here
@@ -303,7 +303,12 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     assert main(["data", "make", "shapes", "--out", str(folder), "--scenes", "30"]) == 2
     assert "--overwrite" in capsys.readouterr().err
     settings = ["eye.image_side=16", "eye.channels=[8,16]", "model.dim=16", "model.embedding=8", "train.steps=4"]
-    data = [f"data.images={folder}", f"data.captions={folder / 'captions.jsonl'}", "data.make=null", "data.hold_out=5"]
+    data = [
+        f"data.images={folder}",
+        f"data.captions={folder / 'captions.jsonl'}",
+        "data.make=null",
+        "data.validation_size=5",
+    ]
     run = tmp_path / "run"
     assert main(["train", "shapes", *data, *settings, "train.tensorboard=false", "--run", str(run)]) == 0
     assert f"saccade caption {run / 'model'} IMAGE" in capsys.readouterr().out

@@ -46,7 +46,11 @@ def learn(recipe: ClassificationRecipe, run: Path) -> dict[str, float]:
 @pytest.mark.parametrize("model", [CNN, GLIMPSES], ids=["cnn", "glimpses"])
 def test_digits_are_learnt(model: dict[str, Any], tmp_path: Path):
     recipe = recipe_of(
-        {"make": "digits", "images": 1000, "hold_out": 200}, model, steps=400, validate_every=400, schedule="cosine"
+        {"make": "digits", "images": 1000, "validation_size": 200},
+        model,
+        steps=400,
+        validate_every=400,
+        schedule="cosine",
     )
     figures = learn(recipe, tmp_path)
     assert figures["accuracy"] > 60  # chance is 10
@@ -275,7 +279,7 @@ def test_dark_digits_on_light_paper_are_the_same_digits(model: dict[str, Any]):
 
 
 def test_evaluation_is_the_same_on_the_other_background(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    data = {"make": "digits", "images": 400, "hold_out": 50}
+    data = {"make": "digits", "images": 400, "validation_size": 50}
     learn(recipe_of(data, CNN, steps=60, validate_every=60), tmp_path / "run")
     accuracy = []
     for name, pixels in (("dark", DIGITS.pixels), ("light", INVERTED)):

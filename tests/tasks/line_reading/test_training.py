@@ -29,7 +29,7 @@ def recipe_of(kind: str, **settings: Any) -> LineRecipe:
     usual = {"steps": 4, "batch": 16, "lr": 5e-3, "warmup": 10, "schedule": "cosine", "tensorboard": False}
     values = {
         "task": "line_reading",
-        "data": {"lines": 500, "hold_out": 60, "fewest": 1, "most": 3},
+        "data": {"lines": 500, "validation_size": 60, "min_length": 1, "max_length": 3},
         "model": {"kind": kind, "height": 16, "width": 48, "dim": 32, "dropout": 0.0},
         "train": usual | settings,
     }
@@ -45,18 +45,21 @@ def learn(recipe: LineRecipe, run: Path, splits: LineSplits | None = None) -> tu
 def easy_lines() -> LineSplits:
     """Lines of three digits that hardly anybody mistakes for each other."""
     easy = DIGITS.select(np.flatnonzero(np.isin(DIGITS.labels, [0, 1, 7])))
-    return LineSplits(make_lines(600, easy, seed=1, fewest=1, most=3), make_lines(60, easy, seed=2, fewest=1, most=3))
+    return LineSplits(
+        make_lines(600, easy, seed=1, min_length=1, max_length=3),
+        make_lines(60, easy, seed=2, min_length=1, max_length=3),
+    )
 
 
 def test_lines_have_their_digits_in_order():
-    lines = make_lines(30, DIGITS, seed=1, fewest=2, most=4)
+    lines = make_lines(30, DIGITS, seed=1, min_length=2, max_length=4)
     assert lines.pixels.shape == (30, 16, 64)
     assert {len(text) for text in lines.texts} == {2, 3, 4}
-    alone = make_lines(20, DIGITS, seed=2, fewest=1, most=1)
+    alone = make_lines(20, DIGITS, seed=2, min_length=1, max_length=1)
     for pixels, text in zip(alone.pixels, alone.texts, strict=True):  # one digit, as it was
         same = (DIGITS.pixels[..., 0] == pixels).all((1, 2))
         assert text in {DIGITS.classes[label] for label in DIGITS.labels[same]}
-    again = make_lines(30, DIGITS, seed=1, fewest=2, most=4)
+    again = make_lines(30, DIGITS, seed=1, min_length=2, max_length=4)
     assert (again.pixels == lines.pixels).all()
 
 
@@ -105,7 +108,14 @@ def test_digits_that_cannot_be_read_are_told_of(tmp_path: Path):
         (tmp_path / label).mkdir()
         (tmp_path / label / "good.png").write_bytes(as_png(DIGITS.pixels[0]))
     (tmp_path / "4" / "bad.png").write_bytes(b"no image")
-    data = {"train": str(tmp_path), "valid": str(tmp_path), "lines": 20, "hold_out": 5, "fewest": 1, "most": 3}
+    data = {
+        "train": str(tmp_path),
+        "valid": str(tmp_path),
+        "lines": 20,
+        "validation_size": 5,
+        "min_length": 1,
+        "max_length": 3,
+    }
     recipe = check_settings(LineRecipe, recipe_of("ctc").model_dump() | {"data": data}, where="folders")
     said: list[str] = []
     splits = KIND.load_data(recipe, said.append)
@@ -115,7 +125,7 @@ def test_digits_that_cannot_be_read_are_told_of(tmp_path: Path):
 
 
 def test_a_strip_keeps_its_proportions(tmp_path: Path):
-    strip = make_lines(1, DIGITS, seed=3, most=2).pixels[0]
+    strip = make_lines(1, DIGITS, seed=3, max_length=2).pixels[0]
     large = np.kron(strip, np.ones((2, 2), dtype=np.uint8))
     found = read_strip(as_png(large), height=16, width=48)
     assert found.shape == (16, 48)
@@ -127,7 +137,7 @@ def test_commands_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for kind in ("ctc", "attention"):
         learn(recipe_of(kind), tmp_path / kind)
     ctc, attention = (str(tmp_path / kind / "model") for kind in ("ctc", "attention"))
-    lines = make_lines(4, DIGITS, seed=4, fewest=1, most=3)
+    lines = make_lines(4, DIGITS, seed=4, min_length=1, max_length=3)
     for number, pixels in enumerate(lines.pixels):
         (tmp_path / f"{number}.png").write_bytes(as_png(pixels))
     records = [json.dumps({"image": f"{n}.png", "caption": text}) for n, text in enumerate(lines.texts)]
@@ -153,7 +163,12 @@ def test_commands_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [("model.width=100", "width"), ("data.fewest=9", "fewest"), ("data.train=x", "both"), ("model.dim=7", "dim")],
+    [
+        ("model.width=100", "width"),
+        ("data.min_length=9", "min_length"),
+        ("data.train=x", "both"),
+        ("model.dim=7", "dim"),
+    ],
 )
 def test_bad_settings_get_one_line(change: str, says: str):
     with pytest.raises(InputError, match=says):

@@ -24,7 +24,7 @@ def make(kind: str = "transformer", *, inputs: int = 1, **settings: Any) -> Poin
     if kind == "transformer":
         model |= {"heads": 3, "feed_forward": 7}
     problem = "sort" if inputs == 1 else "hull"
-    values = {"problem": problem, "fewest": 2, "most": 7, "model": model}
+    values = {"problem": problem, "min_length": 2, "max_length": 7, "model": model}
     pointer = Pointer.make(check_settings(PointerSettings, values, where="small"))
     with torch.no_grad():
         for parameter in pointer.net.parameters():
@@ -49,7 +49,7 @@ def test_an_answer_does_not_depend_on_its_neighbours(kind: str, beam: int) -> No
 
 def test_the_attention_is_the_answer() -> None:
     """Each step looks most at what it points at, END last; the score is the log of what it saw there."""
-    problems = [problem.inputs for problem in make_problems("hull", 20, seed=1, fewest=3, most=9)]
+    problems = [problem.inputs for problem in make_problems("hull", 20, seed=1, min_length=3, max_length=9)]
     for problem, found in zip(problems, make(inputs=2).point(problems, attention=True), strict=True):
         assert found.attention is not None
         assert found.attention.shape == (1, 1, len(found.order) + 1, len(problem) + 1)
@@ -66,7 +66,7 @@ def test_the_attention_is_the_answer() -> None:
 
 def test_a_beam_finds_what_is_at_least_as_likely() -> None:
     pointer = make()
-    problems = [problem.inputs for problem in make_problems("sort", 30, seed=2, fewest=3, most=7)]
+    problems = [problem.inputs for problem in make_problems("sort", 30, seed=2, min_length=3, max_length=7)]
     greedy, wide = pointer.point(problems), pointer.point(problems, beam=20)
     gains = [one.score - other.score for one, other in zip(wide, greedy, strict=True)]
     assert min(gains) > -1e-4
@@ -93,7 +93,7 @@ def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
 
 
 def test_size_and_place_of_a_problem_do_not_matter_where_it_is_rescaled() -> None:
-    points = np.array(make_problems("hull", 1, seed=3, fewest=9, most=9)[0].inputs)
+    points = np.array(make_problems("hull", 1, seed=3, min_length=9, max_length=9)[0].inputs)
     np.testing.assert_allclose(rescaled(points).min(0), -1)
     np.testing.assert_allclose(rescaled(points).max(0), 1)
     np.testing.assert_allclose(rescaled(points * [3, 500] + [7, -1e4]), rescaled(points), atol=1e-9)
@@ -107,7 +107,7 @@ def test_size_and_place_of_a_problem_do_not_matter_where_it_is_rescaled() -> Non
 
 def test_where_inputs_may_come_again_an_answer_still_ends() -> None:
     torch.manual_seed(1)
-    values = {"max_answer_length": 5, "model": {"kind": "lstm", "inputs": 1, "dim": 8, "once": False}}
+    values = {"max_answer_length": 5, "model": {"kind": "lstm", "inputs": 1, "dim": 8, "mask_visited": False}}
     pointer = Pointer.make(check_settings(PointerSettings, values, where="small"))
     with torch.no_grad():
         pointer.net.encoder.end.fill_(-9.0)

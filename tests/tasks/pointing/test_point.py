@@ -52,7 +52,7 @@ def test_json_has_everything(models: Path, numbers: str, capsys: pytest.CaptureF
 
 
 def test_a_pipe_of_points(models: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    points = make_problems("hull", 3, seed=1, fewest=4, most=6)
+    points = make_problems("hull", 3, seed=1, min_length=4, max_length=6)
     text = "\n".join(json.dumps({"inputs": problem.inputs}) for problem in points)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     lines = said(capsys, "point", str(models / "hull"), "-", "--batch", "2").splitlines()
@@ -83,7 +83,7 @@ def test_evaluation_by_size(models: Path, tmp_path: Path, capsys: pytest.Capture
         != figures
     )
 
-    problems = make_problems("hull", 50, seed="test 0", fewest=2, most=7)
+    problems = make_problems("hull", 50, seed="test 0", min_length=2, max_length=7)
     path = tmp_path / "problems.jsonl"
     path.write_text("\n".join(json.dumps(problem._asdict()) for problem in problems))
     assert json.loads(said(capsys, "evaluate", model, "--inputs", str(path), "--beam", "1", "--json")) == figures

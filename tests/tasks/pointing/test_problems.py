@@ -98,13 +98,13 @@ def test_sorting_is_pythons(numbers: list[float]) -> None:
 
 @pytest.mark.parametrize(("kind", "size"), [("sort", 1), ("hull", 2)])
 def test_made_problems(kind: Any, size: int) -> None:
-    problems = make_problems(kind, 60, seed=3, fewest=4, most=6)
+    problems = make_problems(kind, 60, seed=3, min_length=4, max_length=6)
     assert {len(problem.inputs) for problem in problems} == {4, 5, 6}
     assert all(
         len(one) == size and all(0 <= part < 1 for part in one) for one in itertools.chain(*(p[0] for p in problems))
     )
-    assert make_problems(kind, 60, seed=3, fewest=4, most=6) == problems
-    assert make_problems(kind, 60, seed=4, fewest=4, most=6) != problems
+    assert make_problems(kind, 60, seed=3, min_length=4, max_length=6) == problems
+    assert make_problems(kind, 60, seed=4, min_length=4, max_length=6) != problems
     for inputs, answer in problems:
         assert answer == (sorted_order if kind == "sort" else convex_hull)(inputs)
 
@@ -114,7 +114,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "own.jsonl").write_text("\n\n".join(map(json.dumps, records)))
     assert read_problems(tmp_path / "own.jsonl") == [([[0.5, 1.0], [2.0, 3.0]], [1, 0]), ([[1.0, 1.0]], [0])]
     (tmp_path / "again.jsonl").write_text('{"inputs": [3, 1], "answer": [1, 1, 0]}')
-    assert read_problems(tmp_path / "again.jsonl", once=False) == [([[3.0], [1.0]], [1, 1, 0])]
+    assert read_problems(tmp_path / "again.jsonl", distinct=False) == [([[3.0], [1.0]], [1, 1, 0])]
 
 
 @pytest.mark.parametrize(

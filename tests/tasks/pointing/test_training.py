@@ -28,7 +28,7 @@ def recipe_of(make: str = "sort", *, data: dict[str, Any] | None = None, **setti
     size = 2 if make == "hull" else 1
     values = {
         "task": "pointing",
-        "data": data or {"make": make, "fewest": 2, "most": 5, "hold_out": 60},
+        "data": data or {"make": make, "min_length": 2, "max_length": 5, "validation_size": 60},
         "model": {"kind": "transformer", "inputs": size, "dim": 16, "heads": 2, "feed_forward": 32},
         "train": usual | settings,
     }
@@ -46,7 +46,7 @@ def test_it_learns(make: str, steps: int, exact: float, tmp_path: Path) -> None:
     assert figures["exact"] > exact
     assert set(figures) == ({"loss", "exact"} if make == "sort" else {"loss", "exact", "area"})
     pointer = saccade.load(tmp_path / "model", Pointer)
-    problems = make_problems(recipe.data.make or "sort", 40, seed="new", fewest=2, most=5)
+    problems = make_problems(recipe.data.make or "sort", 40, seed="new", min_length=2, max_length=5)
     found = [one.order for one in pointer.point([problem.inputs for problem in problems])]
     assert score_orders(problems, found, problem=recipe.data.make)["exact"] > exact - 20
 
@@ -85,14 +85,14 @@ def write(path: Path, problems: list[Problem]) -> str:
 
 def test_problems_of_ones_own(tmp_path: Path) -> None:
     """The two lowest numbers of a few: an answer that the package does not make."""
-    made = make_problems("sort", 200, seed=5, fewest=3, most=5)
+    made = make_problems("sort", 200, seed=5, min_length=3, max_length=5)
     own = [Problem(problem.inputs, problem.answer[:2]) for problem in made]
     files = {"train": write(tmp_path / "train.jsonl", own[:160]), "valid": write(tmp_path / "valid.jsonl", own[160:])}
     recipe = recipe_of(data=files, steps=60, batch=32, lr=1e-2, validate_every=60)
     figures = start_training(recipe, tmp_path / "run", Silent())
     assert figures["exact"] > 40
     pointer = saccade.load(tmp_path / "run" / "model")
-    assert (pointer.settings.problem, pointer.settings.fewest, pointer.settings.most) == (None, 3, 5)
+    assert (pointer.settings.problem, pointer.settings.min_length, pointer.settings.max_length) == (None, 3, 5)
     assert pointer.settings.max_answer_length == 2
 
 
@@ -102,12 +102,12 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
         ("data.make=null", "wanted either make"),
         ("data.make=merge", "found 'merge', wanted one of sort, hull"),
         ("data.train=x", "wanted either make"),
-        ("data.fewest=11", "fewest: found 11, wanted at most 10"),
-        ("data.most=0", "data.most"),
+        ("data.min_length=11", "min_length: found 11, wanted at most 10"),
+        ("data.max_length=0", "data.max_length"),
         ("model.inputs=2", "model.inputs: found 2, wanted 1"),
         ("model.dim=7", "dim: found 7"),
         ("model.score=adittive", "did you mean additive"),
-        ("model.max_length=8", "data.most: found 10, wanted less than 8"),
+        ("model.max_length=8", "data.max_length: found 10, wanted less than 8"),
         ("model.layer=2", "did you mean layers"),
         ("model.heads=3", "wanted a multiple of heads, 3"),
         ("model={kind: lstm, heads: 4}", "model.heads: no such setting"),
@@ -144,14 +144,14 @@ def test_the_fingerprint_knows_how_problems_are_made(tmp_path: Path, monkeypatch
     """What is learnt from is made step by step, and one problem of validation may come out the same."""
 
     def made(**data: Any) -> PointingSplits:
-        recipe = recipe_of(data={"make": "sort", "fewest": 3, "most": 4, "hold_out": 1} | data)
+        recipe = recipe_of(data={"make": "sort", "min_length": 3, "max_length": 4, "validation_size": 1} | data)
         return load_problem_splits(recipe.data, recipe.model)
 
     usual = made()
-    changed = [made(fewest=2), made(most=5), made(seed=1)]
+    changed = [made(min_length=2), made(max_length=5), made(seed=1)]
     alike = [splits._replace(valid=usual.valid) for splits in (usual, *changed)]
     assert len({splits.fingerprint() for splits in alike}) == 4
-    assert made(hold_out=2).fingerprint() != usual.fingerprint() == made().fingerprint()
+    assert made(validation_size=2).fingerprint() != usual.fingerprint() == made().fingerprint()
     path = write(tmp_path / "own.jsonl", [Problem([[2.0], [1.0]], [1, 0])])
     monkeypatch.chdir(tmp_path)
     one, other = (load_problem_splits(*_parts(name, name)) for name in (path, "own.jsonl"))

@@ -20,7 +20,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A model that has learnt nothing, but has a softmax."""
     torch.manual_seed(0)
     words = StoryWords.learn(make_stories(30, seed=0))
-    answerer = Answerer.make(AnswererSettings(model=MemorySettings(dim=8, empty=0)), words)
+    answerer = Answerer.make(AnswererSettings(model=MemorySettings(dim=8, null_memories=0)), words)
     folder = tmp_path_factory.mktemp("models") / "model"
     answerer.save(folder)
     return str(folder)
@@ -68,7 +68,7 @@ def test_unknown_words_are_named(model: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_what_a_memory_is_too_small_for_is_told(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    memory = Answerer.load(Path(model)).settings.model.memory
+    memory = Answerer.load(Path(model)).settings.model.memory_size
     assert main(["ask", model, "Mary went to the garden. " * (memory + 3), ASKED]) == 0
     said = f"saccade: the model remembers {memory} sentences; the story has {memory + 3}, the first are lost\n"
     assert said in capsys.readouterr().err

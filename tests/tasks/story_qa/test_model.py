@@ -25,7 +25,7 @@ WORDS = StoryWords.learn(QUESTIONS)
 def made(**settings: object) -> Answerer:
     """A small answerer with weights by chance, far from even, so that a wrong output shows."""
     torch.manual_seed(3)
-    model = MemorySettings.model_validate({"dim": 11, "memory": 7} | settings)
+    model = MemorySettings.model_validate({"dim": 11, "memory_size": 7} | settings)
     answerer = Answerer.make(AnswererSettings(model=model), WORDS)
     with torch.no_grad():
         for parameter in answerer.net.parameters():
@@ -76,7 +76,7 @@ def test_what_an_answer_has() -> None:
     assert weights.shape == (3, 10)
     assert not weights[:, :3].any()
     assert weights[0].sum() < 1 - 1e-4  # the rest went to the empty memory
-    (full,) = made(empty=0).answer_all([question], attention=True)
+    (full,) = made(null_memories=0).answer_all([question], attention=True)
     np.testing.assert_allclose(weights_of(full).sum(1), 1, atol=1e-5)
     assert all(text for text, _ in answer.ranking)
 
@@ -136,7 +136,7 @@ def test_the_story_of_the_docs_has_words_that_the_recipe_knows() -> None:
     (story, question), *_ = re.findall(r'\.answer\("([^"]*)", "([^"]*)"', page)
     words = StoryWords.learn(make_stories(100, seed=0))
     asked = question_of({"story": story, "question": question}, "docs", answered=False)
-    assert unknown_words(asked, words, memory=9) == []
+    assert unknown_words(asked, words, memory_size=9) == []
 
 
 def test_bad_questions_get_one_line(tmp_path: Path) -> None:
@@ -162,7 +162,8 @@ def test_bad_questions_get_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"memory": 0}, {"empty": -1}, {"hops": 0}, {"dim": 0}, {"noise": 1.0}, {"tying": "none"}]
+    "settings",
+    [{"memory_size": 0}, {"null_memories": -1}, {"hops": 0}, {"dim": 0}, {"random_noise": 1.0}, {"tying": "none"}],
 )
 def test_settings_have_bounds(settings: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):

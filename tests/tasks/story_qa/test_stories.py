@@ -184,7 +184,7 @@ def test_words_are_kept_with_how_answers_are_written(tmp_path: Path) -> None:
 def test_arrays_have_each_sentence_once_and_the_most_recent_first(tmp_path: Path) -> None:
     questions = read_stories(written(tmp_path, EXAMPLE))
     words = StoryWords.learn(questions)
-    arrays = encode_stories(questions, words, memory=2)
+    arrays = encode_stories(questions, words, memory_size=2)
 
     def sentence(place: int) -> list[str]:
         return [words.words[number] for number in arrays.sentences[place] if number]
@@ -212,15 +212,15 @@ def test_unknown_words_are_passed_over_but_not_a_whole_question(tmp_path: Path) 
     questions = read_stories(written(tmp_path, EXAMPLE))
     words = StoryWords.learn(questions[:1])
     strange = questions[2]._replace(question=("where", "is", "zoe"))
-    arrays = encode_stories([strange, questions[0]], words, memory=50)
+    arrays = encode_stories([strange, questions[0]], words, memory_size=50)
     assert (arrays.sentences[arrays.questions[0]] > 0).sum() == 2
     assert arrays.stories[0, 0] != 0  # 'the' and 'to' are known
     nothing = questions[0]._replace(story=(("zoe", "slept"), *questions[0].story))
-    blank = encode_stories([nothing], words, memory=50)
+    blank = encode_stories([nothing], words, memory_size=50)
     assert (blank.stories != 0).sum() == 3  # it keeps its place and its time
     assert not blank.sentences[blank.stories[0, 2]].any()
     with pytest.raises(InputError, match=r"line 3: 'quo vadis' has no word that the model knows; ask with"):
-        encode_stories([questions[0]._replace(question=("quo", "vadis"))], words, memory=50)
+        encode_stories([questions[0]._replace(question=("quo", "vadis"))], words, memory_size=50)
 
 
 def test_which_words_are_passed_over(tmp_path: Path) -> None:
@@ -228,9 +228,9 @@ def test_which_words_are_passed_over(tmp_path: Path) -> None:
     words = StoryWords.learn([question])
     story = (("zoe", "slept"), ("mary", "slept", "in", "the", "bathroom"), ("john", "in", "love"))
     strange = question._replace(story=story, question=("where", "is", "love", "zoe"))
-    assert unknown_words(strange, words, memory=50) == ["zoe", "slept", "in", "love"]
-    assert unknown_words(strange, words, memory=1) == ["in", "love", "zoe"]  # what is forgotten is not read at all
-    assert unknown_words(question, words, memory=50) == []
+    assert unknown_words(strange, words, memory_size=50) == ["zoe", "slept", "in", "love"]
+    assert unknown_words(strange, words, memory_size=1) == ["in", "love", "zoe"]  # what is forgotten is not read at all
+    assert unknown_words(question, words, memory_size=50) == []
 
 
 def test_made_stories_are_true() -> None:

@@ -27,7 +27,7 @@ def recipe_of(data: dict[str, Any] | None = None, model: dict[str, Any] | None =
     values = {
         "task": "story_qa",
         "data": data or {"make": "stories", "stories": 40},
-        "model": {"dim": 16, "memory": 10} | (model or {}),
+        "model": {"dim": 16, "memory_size": 10} | (model or {}),
         "train": usual | settings,
     }
     return check_settings(StoryRecipe, values, where="small")
@@ -45,7 +45,7 @@ def test_something_is_learnt(tmp_path: Path) -> None:
 def test_whole_stories_of_each_task_are_held_out(tmp_path: Path) -> None:
     questions = make_stories(30, seed=0)
     both = [one._replace(task=task) for task in ("a", "b") for one in questions]
-    settings = recipe_of({"make": "stories", "hold_out": 1000}).data
+    settings = recipe_of({"make": "stories", "validation_size": 1000}).data
     train, valid = split_stories(both, settings)
     assert sorted(map(repr, (*train, *valid))) == sorted(map(repr, both))
     for task in ("a", "b"):
@@ -53,7 +53,7 @@ def test_whole_stories_of_each_task_are_held_out(tmp_path: Path) -> None:
         assert not learnt & kept
         assert len(kept) == 3
     assert split_stories(both, settings) == (train, valid)
-    other = recipe_of({"make": "stories", "hold_out": 1000, "seed": 1}).data
+    other = recipe_of({"make": "stories", "validation_size": 1000, "seed": 1}).data
     assert split_stories(both, other) != (train, valid)
     with pytest.raises(InputError, match="one story is too few to train and to validate"):
         split_stories(questions[:5], settings)
@@ -84,7 +84,7 @@ def test_what_is_lost_of_stories_is_told(tmp_path: Path) -> None:
             said.append(text)
 
     StoryTask(recipe, load_story_splits(recipe.data), tmp_path / "run", Listening())
-    long_ones = "questions come after more than model.memory=10 sentences, of which the first are forgotten"
+    long_ones = "questions come after more than model.memory_size=10 sentences, of which the first are forgotten"
     strange = "questions have words that data.train has not, which are passed over"
     assert said[:-1] == [
         f"data.train: 1 of 2 {long_ones}; see {train}, line 2",
@@ -110,7 +110,7 @@ def test_the_fingerprint_is_of_what_is_said(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     assert fingerprint("one") == fingerprint("other") == fingerprint("other/qa1_made_train.txt") == here
     assert fingerprint("one", seed=1) != here
-    assert fingerprint("one", hold_out=1) != fingerprint("one", hold_out=100)
+    assert fingerprint("one", validation_size=1) != fingerprint("one", validation_size=100)
     whole = StorySplits(questions[:50], questions[50:])
     assert whole.fingerprint() != StorySplits(questions[:55], questions[55:]).fingerprint()
 
@@ -128,7 +128,7 @@ def test_the_softmax_comes_after_the_linear_start(tmp_path: Path) -> None:
 
 
 def test_the_loss_is_that_of_the_right_answers(tmp_path: Path) -> None:
-    recipe = recipe_of(model={"noise": 0.0})
+    recipe = recipe_of(model={"random_noise": 0.0})
     task = StoryTask(recipe, load_story_splits(recipe.data), tmp_path, Silent())
     batch, _ = next(task.batches(Cursor()))
     loss, count = task.loss(batch)
@@ -167,7 +167,7 @@ def test_a_training_that_is_broken_off_goes_on_bit_for_bit(optimizer: str, tmp_p
         ("data.make=null", "either train"),
         ("data={make: stories, train: x}", "either train"),
         ("data.tasks=[]", "tasks"),
-        ("model.memory=0", "model.memory: found 0, wanted at least 1"),
+        ("model.memory_size=0", "model.memory_size: found 0, wanted at least 1"),
         ("model.hops=0", "hops"),
         ("model.tying=all", "tying"),
         ("model.wings=2", "wings"),

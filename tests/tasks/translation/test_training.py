@@ -76,7 +76,7 @@ def test_the_fingerprint_is_of_the_pairs_and_not_of_their_file(tmp_path: Path, m
     assert fingerprint("data.train=pairs.tsv") == fingerprint("data.train=other/p.tsv.gz") == here
     assert fingerprint("data.train=pairs.tsv", "data.bad_pairs=skip") == here
     assert fingerprint("data.train=pairs.tsv", "data.seed=1") != here
-    assert fingerprint("data.train=pairs.tsv", "data.hold_out=2") != here
+    assert fingerprint("data.train=pairs.tsv", "data.validation_size=2") != here
     assert fingerprint("data.train=pairs.tsv", "data.target_column=source") != here
 
 

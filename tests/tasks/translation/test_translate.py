@@ -26,7 +26,7 @@ def saccade(*arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that is finished, though it learnt little."""
     folder = tmp_path_factory.mktemp("runs") / "run"
-    assert main(["train", "dates", *TINY, "data.hold_out=10", "--run", str(folder)]) == 0
+    assert main(["train", "dates", *TINY, "data.validation_size=10", "--run", str(folder)]) == 0
     return folder
 
 
