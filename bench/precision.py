@@ -21,7 +21,7 @@ import torch
 import saccade
 from saccade.base.errors import InputError
 from saccade.base.files import read_lines
-from saccade.runtime import shortlist as screened
+from saccade.runtime import shortlist
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.result import Translation
 
@@ -74,12 +74,12 @@ def compare(translator: Translator, sentences: list[str], beam: int, *, turns: i
 def translate(translator: Translator, sentences: list[str], beam: int, way: str) -> list[Translation]:
     if way != "exact":
         return translator.translate(sentences, beam=beam, precision=way)
-    usual = screened.SMALLEST
-    screened.SMALLEST = sys.maxsize  # no weight is so large
+    usual = shortlist.MIN_WEIGHTS
+    shortlist.MIN_WEIGHTS = sys.maxsize  # no weight is so large
     try:
         return translator.translate(sentences, beam=beam)
     finally:
-        screened.SMALLEST = usual
+        shortlist.MIN_WEIGHTS = usual
 
 
 if __name__ == "__main__":

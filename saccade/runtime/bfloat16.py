@@ -1,6 +1,6 @@
-"""Training with products of bfloat16 numbers: half the bits, twice as fast on a processor that has them.
+"""Training with products in bfloat16: half the bits, twice as fast on a processor that has them.
 
-    with learning_in("bfloat16"):
+    with training_precision("bfloat16"):
         loss = ...  # the forward pass; the backward pass may come after
 
 The factors of a product are rounded to 8 bits of precision (their range is that of float32), and so is its result. All
@@ -21,24 +21,24 @@ from torch.autograd import Function
 from saccade.runtime.eager import is_bare, is_eager
 from saccade.runtime.operators import only_first
 
-LearningPrecision = Literal["float32", "bfloat16"]
+TrainingPrecision = Literal["float32", "bfloat16"]
 
-_rounds: ContextVar[bool] = ContextVar("rounds", default=False)
+_in_bfloat16: ContextVar[bool] = ContextVar("in_bfloat16", default=False)
 
 
 @contextmanager
-def learning_in(precision: LearningPrecision) -> Iterator[None]:
+def training_precision(precision: TrainingPrecision) -> Iterator[None]:
     """Compute what a gradient will be wanted of in this precision, where a net has a way for it."""
-    token = _rounds.set(precision == "bfloat16")
+    token = _in_bfloat16.set(precision == "bfloat16")
     try:
         yield
     finally:
-        _rounds.reset(token)
+        _in_bfloat16.reset(token)
 
 
-def learns_in_bfloat16() -> bool:
+def trains_in_bfloat16() -> bool:
     # first what torch.compile can see through; it cannot see through a context variable
-    return not torch.compiler.is_compiling() and _rounds.get() and torch.is_grad_enabled() and is_eager()
+    return not torch.compiler.is_compiling() and _in_bfloat16.get() and torch.is_grad_enabled() and is_eager()
 
 
 def slow_without_bfloat16() -> bool:
@@ -49,7 +49,7 @@ def slow_without_bfloat16() -> bool:
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that training asks for."""
-    return _Rounded.apply(x, weight, bias) if learns_in_bfloat16() else F.linear(x, weight, bias)
+    return _Bfloat16Linear.apply(x, weight, bias) if trains_in_bfloat16() else F.linear(x, weight, bias)
 
 
 def through(layer: nn.Module, x: Tensor) -> Tensor:
@@ -58,13 +58,13 @@ def through(layer: nn.Module, x: Tensor) -> Tensor:
     The layer stays a plain `nn.Linear`, for all that looks for those by their class and puts others in their place, as
     `torch.ao.quantization.quantize_dynamic` does. Whatever is there then is called as it is.
     """
-    if learns_in_bfloat16() and is_bare(layer, nn.Linear):
+    if trains_in_bfloat16() and is_bare(layer, nn.Linear):
         assert isinstance(layer, nn.Linear)
         return linear(x, layer.weight, layer.bias)
     return layer(x)
 
 
-class _Rounded(Function):
+class _Bfloat16Linear(Function):
     """y = x Wᵀ + b,    ∂x = ∂y W,    ∂W = ∂yᵀ x,    ∂b = Σ ∂y"""
 
     @staticmethod

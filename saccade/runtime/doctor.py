@@ -9,7 +9,7 @@ import torch
 from saccade.runtime.bfloat16 import slow_without_bfloat16
 from saccade.runtime.compiler import find_compiler
 from saccade.runtime.native import KERNELS, load_library
-from saccade.runtime.quantized import library_of_integers
+from saccade.runtime.quantized import quantized_library
 from saccade.runtime.threads import environment_without_ours, wait_is_ours
 
 _MATTER = ("amx", "asimd", "avx", "bf16", "fma", "i8mm", "neon", "sve")  # the instructions that products are made of
@@ -31,7 +31,7 @@ def examine() -> dict[str, dict[str, Any]]:
         "compiler": {"C": " ".join(find_compiler() or []) or "none; install gcc or clang, or set CC"},
         "kernels": {source.stem: load_library(source, "float").reason for source in sorted(KERNELS.glob("*.c"))},
         "precision": {
-            "int8": "products of small integers" if library_of_integers(torch.empty(1)) else _no_integers(),
+            "int8": "products of int8 numbers" if quantized_library(torch.empty(1)) else _no_int8(),
             "bfloat16": "slower than float32 here"
             if slow_without_bfloat16()
             else "the processor has it, or cannot say",
@@ -59,5 +59,5 @@ def _devices() -> dict[str, str]:
     return found
 
 
-def _no_integers() -> str:
+def _no_int8() -> str:
     return "no faster than float32: it takes AVX-512 VNNI and the kernel `quantized`"

@@ -3,7 +3,7 @@
     with products_in("int8"):
         ...  # searches
 
-Within, what goes through `linear` is computed from whole numbers up to 127: `saccade/runtime/quantized.py` has the
+Within, what goes through `linear` is computed in int8: `saccade/runtime/quantized.py` has the
 formula. In "float32" it is not, but a large matrix of which only the highest outputs are wanted goes by
 `highest_outputs`.
 """
@@ -21,13 +21,13 @@ from torch import Tensor, nn
 from saccade.runtime import bfloat16
 from saccade.runtime.eager import is_bare, is_eager, is_plain
 from saccade.runtime.quantized import Int8Matrix
-from saccade.runtime.shortlist import ScreenedMatrix, screened
+from saccade.runtime.shortlist import ShortlistMatrix, make_shortlist
 
 Precision = Literal["float32", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
-# To make a `ScreenedMatrix` takes about as long as to multiply so many rows one by one; fewer are not worth it.
-FEW_ROWS = 16
+# To make a `ShortlistMatrix` takes about as long as to multiply so many rows one by one; fewer do not gain by it.
+SHORTLIST_AFTER_ROWS = 16
 
 _Where = tuple[int, ...]  # where a weight lies, and how
 
@@ -40,7 +40,7 @@ class _Products:
 
     precision: Precision
     rounded: dict[_Where, Int8Matrix] = field(default_factory=dict)
-    screened: dict[_Where, ScreenedMatrix | None] = field(default_factory=dict)
+    shortlists: dict[_Where, ShortlistMatrix | None] = field(default_factory=dict)
     rows_asked: Counter[_Where] = field(default_factory=Counter)  # of weights whose highest outputs were wanted
     kept: dict[int, tuple[nn.Module, Any]] = field(default_factory=dict)  # by the identity of the module, which stays
 
@@ -112,12 +112,12 @@ def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: in
         return None
     where = _where(weight)
     products.rows_asked[where] += len(x)
-    if products.rows_asked[where] <= FEW_ROWS:
+    if products.rows_asked[where] <= SHORTLIST_AFTER_ROWS:
         return None
-    if where not in products.screened:
-        products.screened[where] = screened(weight)
-    matrix = products.screened[where]
-    return None if matrix is None else matrix.highest(x, bias, count, always=always)
+    if where not in products.shortlists:
+        products.shortlists[where] = make_shortlist(weight)
+    matrix = products.shortlists[where]
+    return None if matrix is None else matrix.top_k(x, bias, count, always=always)
 
 
 def _rounded() -> dict[_Where, Int8Matrix] | None:

@@ -22,7 +22,7 @@ from saccade.base.errors import InputError, Stopped
 from saccade.base.files import make_folder, remove_leftovers
 from saccade.base.model_folder import MODEL, fill, read_into, tensors_of
 from saccade.base.tensors import read_tensors, write_tensors
-from saccade.runtime.bfloat16 import learning_in, slow_without_bfloat16
+from saccade.runtime.bfloat16 import slow_without_bfloat16, training_precision
 from saccade.runtime.heap import keep_heap
 from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
@@ -228,7 +228,7 @@ def one_step(
     optimizer.zero_grad()
     total, items = 0.0, 0
     for batch in batches:
-        with learning_in(settings.precision):
+        with training_precision(settings.precision):
             loss, count = task.loss(batch)
         loss.backward()
         total, items = total + float(loss.detach()), items + count

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from saccade.base.settings import Settings
-from saccade.runtime.bfloat16 import LearningPrecision
+from saccade.runtime.bfloat16 import TrainingPrecision
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -17,7 +17,7 @@ class TrainSettings(Settings):
     steps: Count = 10_000  # at most; early stopping may end sooner
     seed: Annotated[int, Field(ge=0)] = 1  # of first weights, order of the data, dropout
     accumulate: Count = 1  # batches for one step
-    precision: LearningPrecision = "float32"  # bfloat16: coarser products, in half the time where a processor has them
+    precision: TrainingPrecision = "float32"  # bfloat16: coarser products, in half the time where a processor has them
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None  # torch's own choice, one for each core
     optimizer: Literal["adam", "adamw", "sgd"] = "adam"  # sgd: without momentum
     lr: Annotated[float, Field(gt=0, le=10)] = 1e-3  # the highest learning rate

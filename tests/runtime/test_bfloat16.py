@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from saccade.nets import projected_cross_entropy
 from saccade.nets._kernels.cross_entropy import plain_projected_cross_entropy
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.runtime.bfloat16 import learning_in, learns_in_bfloat16, slow_without_bfloat16, through
+from saccade.runtime.bfloat16 import slow_without_bfloat16, through, training_precision, trains_in_bfloat16
 
 # bfloat16 keeps 8 bits: a rounded number is off by at most this share of it.
 HALF_A_BIT = 2.0**-8
@@ -24,7 +24,7 @@ def test_products_are_those_of_rounded_numbers(shape: tuple[int, ...], bias: boo
     torch.manual_seed(1)
     layer = nn.Linear(12, 9, bias=bias)
     x = torch.randn(shape, requires_grad=True)
-    with learning_in("bfloat16"):
+    with training_precision("bfloat16"):
         y = through(layer, x)
     slope = torch.randn_like(y)
     y.backward(slope)  # outside: a backward pass knows what was asked for
@@ -48,14 +48,14 @@ def test_nothing_is_coarser_unless_asked_for_and_learning() -> None:
     torch.manual_seed(2)
     layer, x = nn.Linear(6, 4), torch.randn(3, 6)
     exact = layer(x)
-    with learning_in("float32"):
+    with training_precision("float32"):
         assert torch.equal(through(layer, x), exact)
-    with learning_in("bfloat16"):
-        assert learns_in_bfloat16()
+    with training_precision("bfloat16"):
+        assert trains_in_bfloat16()
         assert not torch.equal(through(layer, x), exact)
         with torch.no_grad():
             assert torch.equal(through(layer, x), exact)
-    assert not learns_in_bfloat16()
+    assert not trains_in_bfloat16()
     assert torch.equal(through(layer, x), exact)
 
 
@@ -63,7 +63,7 @@ def test_a_deferred_product_is_that_of_rounded_numbers() -> None:
     torch.manual_seed(4)
     weight = torch.randn(9, 12, requires_grad=True)
     x = torch.randn(2, 5, 12, requires_grad=True)
-    with learning_in("bfloat16"):
+    with training_precision("bfloat16"):
         deferred = DeferredLinear(weight)
         y = torch.stack([deferred(x[0]), deferred(x[1])])
     slope = torch.randn_like(y)
@@ -88,7 +88,7 @@ def test_the_loss_and_its_gradients_are_near_the_exact_ones(bias: bool) -> None:
     offsets = torch.randn(50, requires_grad=True) if bias else None
     target = torch.randint(0, 50, (40,))
     wanted_of = [tensor for tensor in (features, weight, offsets) if tensor is not None]
-    with learning_in("bfloat16"):
+    with training_precision("bfloat16"):
         found = projected_cross_entropy(features, weight, offsets, target, smoothing=0.1, ignore=0)
     wanted = plain_projected_cross_entropy(features, weight, offsets, target, smoothing=0.1, ignore=0)
     assert not torch.equal(found.total, wanted.total)

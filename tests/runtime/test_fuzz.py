@@ -23,8 +23,8 @@ from saccade.runtime.kernels.additive import torch_scores, torch_slopes
 from saccade.runtime.kernels.best import torch_best_tokens
 from saccade.runtime.kernels.dropout import torch_drop
 from saccade.runtime.native import library_for
-from saccade.runtime.quantized import Int8Matrix, Packed, library_of_integers, plain_product, round_rows
-from saccade.runtime.shortlist import screened
+from saccade.runtime.quantized import Int8Matrix, PackedWeight, plain_quantized_linear, quantize_rows, quantized_library
+from saccade.runtime.shortlist import make_shortlist
 from tests.runtime.chance import Chance, Refused, answer, expect_same
 from tests.runtime.fence import call_fenced
 
@@ -130,7 +130,7 @@ def int8(chance: Chance) -> None:
     bias = chance.one_of((None, chance.tensor(out, dtype=torch.float32)))
     matrix = answer(("weight",), Int8Matrix, weight)
     found = answer(("x", "bias"), matrix, x, bias)
-    wanted = plain_product(x, *round_rows(weight), bias)
+    wanted = plain_quantized_linear(x, *quantize_rows(weight), bias)
     expect_same(found, wanted, loose=10)
 
 
@@ -138,12 +138,12 @@ def packed(chance: Chance) -> None:
     out, size = chance.size(), chance.size()
     weight, bits = chance.tensor(out, size, dtype=torch.float32), chance.number(16, 0, -8, 12, 32)
     x, bias = chance.tensor(chance.size(), size, dtype=torch.float32), chance.tensor(out, dtype=torch.float32)
-    library = library_of_integers(torch.empty(1))
+    library = quantized_library(torch.empty(1))
     if library is None:
-        pytest.skip("this machine does not multiply whole numbers faster")
-    matrix = answer(("weight", "bits"), Packed, weight, library, bits=bits)
-    found, units = answer(("x", "bias"), matrix.multiply, x, bias)
-    assert units.shape == x.shape[:1]
+        pytest.skip("this machine does not multiply quantized numbers faster")
+    matrix = answer(("weight", "bits"), PackedWeight, weight, library, bits=bits)
+    found, scales = answer(("x", "bias"), matrix.multiply, x, bias)
+    assert scales.shape == x.shape[:1]
     if not chance.odd:
         allowed = 1e-4 + x.norm(dim=1)[:, None] * weight.norm(dim=1) * size**0.5 / 15_000
         assert ((found - F.linear(x, weight, bias)).abs() <= allowed).all()
@@ -154,10 +154,10 @@ def highest(chance: Chance) -> None:
     weight, x = chance.tensor(out, size, dtype=torch.float32), chance.tensor(chance.size(), size, dtype=torch.float32)
     bias = chance.one_of((None, chance.tensor(out, dtype=torch.float32)))
     count = chance.number(chance.size(least=1), 0, -1, -(2**40), 2**62)
-    matrix = answer(("weight",), screened, weight)
+    matrix = answer(("weight",), make_shortlist, weight)
     if matrix is None:
         return
-    found = answer(("x", "bias", "count"), matrix.highest, x, bias, count)
+    found = answer(("x", "bias", "count"), matrix.top_k, x, bias, count)
     wanted, count = F.linear(x, weight, bias), min(count, len(weight))
     expect_same(found.topk(count).values, wanted.topk(count).values)
 
@@ -259,7 +259,7 @@ KINDS = (
 def test_any_arguments(kind: Callable[[Chance], None], monkeypatch: pytest.MonkeyPatch) -> None:
     if kind in (turing_step, turing_backward) and library_for(turing_step_kernel.SOURCE, torch.empty(0)) is None:
         pytest.skip("no C loops here, and saccade.nets has the same in torch's operations")
-    monkeypatch.setattr(shortlist, "SMALLEST", 0)
+    monkeypatch.setattr(shortlist, "MIN_WEIGHTS", 0)
     monkeypatch.setattr(transformer_steps, "_INITIAL_CAPACITY", 2)
     monkeypatch.setattr(fused_encoder, "MAX_FUSED_TOKENS", 100)
     for module in CALLERS:

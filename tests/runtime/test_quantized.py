@@ -1,4 +1,4 @@
-"""Products with matrices of small integers, against the same sums in Python's whole numbers."""
+"""Products with quantized matrices, against the same sums in Python's whole numbers."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from saccade.runtime.precision import linear, products_are_rounded, products_in
-from saccade.runtime.quantized import Int8Matrix, round_rows
+from saccade.runtime.quantized import Int8Matrix, quantize_rows
 from tests.runtime.native import loops
 
 __all__ = ["loops"]
@@ -25,11 +25,11 @@ def by_hand(x: Tensor, weight: Tensor, bias: Tensor | None) -> np.ndarray:
         return [round(float(number * factor)) for number in row], float(1 / factor) if largest > 0 else 0.0
 
     found = np.zeros((len(x), len(weight)))
-    for place, row in enumerate(x.numpy()):
-        numbers, unit = whole(row)
-        for output, of_output in enumerate(weight.numpy()):
-            others, other_unit = whole(of_output)
-            found[place, output] = sum(a * b for a, b in zip(numbers, others, strict=True)) * unit * other_unit
+    for r, row in enumerate(x.numpy()):
+        numbers, scale = whole(row)
+        for o, output in enumerate(weight.numpy()):
+            others, other_scale = whole(output)
+            found[r, o] = sum(a * b for a, b in zip(numbers, others, strict=True)) * scale * other_scale
     return found if bias is None else found + bias.numpy()
 
 
@@ -73,7 +73,7 @@ def test_what_is_no_number_shows(loops: str, bad: float) -> None:
     assert found[:, :31].equal(whole[:4, :31])
 
 
-def test_numbers_too_small_for_a_unit_are_nothing(loops: str) -> None:
+def test_numbers_too_small_for_a_scale_are_zero(loops: str) -> None:
     x, weight = torch.randn(3, 7), torch.randn(5, 7)
     assert Int8Matrix(weight)(x * 1e-40, None).equal(torch.zeros(3, 5))
     assert Int8Matrix(weight * 1e-40)(x, None).equal(torch.zeros(3, 5))
@@ -98,13 +98,13 @@ def test_wrong_arguments_are_named(loops: str) -> None:
 
 
 def test_the_error_is_what_rounding_allows(loops: str) -> None:
-    """|Δy| <= Σ_k (|x_k| u_w + |w_k| u_x + u_x u_w / 2) / 2, u being what a unit is worth."""
+    """|Δy| <= Σ_k (|x_k| s_w + |w_k| s_x + s_x s_w / 2) / 2, s being the scales."""
     torch.manual_seed(3)
     x, weight = torch.randn(9, 200), torch.randn(61, 200) * 0.1
-    (_, of_x), (_, of_weight) = round_rows(x), round_rows(weight)
+    (_, x_scale), (_, w_scale) = quantize_rows(x), quantize_rows(weight)
     found, wanted = Int8Matrix(weight)(x, None), F.linear(x, weight)
-    bound = (x.abs().sum(1)[:, None] * of_weight + weight.abs().sum(1) * of_x[:, None]) / 2
-    bound += 200 * of_x[:, None] * of_weight / 4
+    bound = (x.abs().sum(1)[:, None] * w_scale + weight.abs().sum(1) * x_scale[:, None]) / 2
+    bound += 200 * x_scale[:, None] * w_scale / 4
     assert bool(((found - wanted).abs() <= bound + 1e-5).all())
     assert (found - wanted).std() < 0.02 * wanted.std()
 
@@ -113,8 +113,8 @@ def test_a_row_does_not_know_its_neighbours(loops: str) -> None:
     torch.manual_seed(4)
     x, matrix = torch.randn(23, 30), Int8Matrix(torch.randn(50, 30))
     together = matrix(x, None)
-    for place, row in enumerate(x):
-        assert matrix(row[None], None)[0].equal(together[place])
+    for i, row in enumerate(x):
+        assert matrix(row[None], None)[0].equal(together[i])
 
 
 def test_parts_of_a_weight_and_more_dimensions(loops: str) -> None:

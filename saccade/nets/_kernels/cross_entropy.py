@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
-from saccade.runtime.bfloat16 import learns_in_bfloat16
+from saccade.runtime.bfloat16 import trains_in_bfloat16
 from saccade.runtime.eager import is_eager, is_plain
 from saccade.runtime.operators import expect, only_first
 
@@ -47,7 +47,7 @@ def projected_cross_entropy(
         return plain_projected_cross_entropy(features, weight, bias, target, smoothing=smoothing, ignore=ignore)
     _expect_shapes(features, weight, bias, target)
     expect(0 <= smoothing <= 1, f"smoothing: found {smoothing}, wanted 0 to 1")
-    product_dtype = torch.bfloat16 if learns_in_bfloat16() else weight.dtype
+    product_dtype = torch.bfloat16 if trains_in_bfloat16() else weight.dtype
     return Losses(*_Projected.apply(features, weight, bias, target.long(), smoothing, ignore, product_dtype))
 
 

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
-from saccade.runtime.bfloat16 import learns_in_bfloat16
+from saccade.runtime.bfloat16 import trains_in_bfloat16
 from saccade.runtime.eager import is_eager, is_plain
 from saccade.runtime.operators import only_first
 from saccade.runtime.precision import linear
@@ -34,7 +34,7 @@ class DeferredLinear:
         self._weight = weight
         if self.defers:
             # As it is multiplied: rounded once for all steps, if it is to be coarser.
-            self._factor = weight.detach().bfloat16() if learns_in_bfloat16() else weight.detach()
+            self._factor = weight.detach().bfloat16() if trains_in_bfloat16() else weight.detach()
             self._weight = _Collect.apply(weight, self._factors, self._factor.dtype)
 
     def __call__(self, x: Tensor) -> Tensor:

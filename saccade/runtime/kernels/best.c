@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "exponential.h"
-#include "highest.h"
+#include "top_k.h"
 
 /* Below this many logits, waking other threads takes longer than doing the work. */
 enum { SMALL = 1 << 14 };
@@ -37,10 +37,10 @@ static float best_of_odd_row(const float *x, int64_t apart, float normaliser, fl
         if (v < first || (found == count && !(isnan(now) || now > values[count - 1])) ||
             (found == count && isnan(values[count - 1])))
             continue;
-        int64_t place = found < count ? found++ : count - 1;
-        for (; place > 0 && !isnan(values[place - 1]) && (isnan(now) || now > values[place - 1]); place--)
-            values[place] = values[place - 1], tokens[place] = tokens[place - 1];
-        values[place] = now, tokens[place] = v;
+        int64_t i = found < count ? found++ : count - 1;
+        for (; i > 0 && !isnan(values[i - 1]) && (isnan(now) || now > values[i - 1]); i--)
+            values[i] = values[i - 1], tokens[i] = tokens[i - 1];
+        values[i] = now, tokens[i] = v;
     }
     return missing ? NAN : isinf(highest) ? highest : normaliser;
 }
@@ -53,8 +53,8 @@ static int is_odd(float normaliser, const float *values, int64_t count)
 /* The `count` best of x[first .. V). */
 static void best_of_row(const float *x, float *values, int64_t *tokens, int64_t V, int64_t first, int64_t count)
 {
-    highest_of_row(x, values, tokens, V, first, count);
-    const float highest = highest_of(x, V);
+    top_k(x, values, tokens, V, first, count);
+    const float highest = max_of(x, V);
     float normaliser = highest + logf(sum_of_powers(x, V, highest));
     if (is_odd(normaliser, values, count))
         normaliser = best_of_odd_row(x, 1, normaliser, values, tokens, V, first, count);
@@ -82,7 +82,7 @@ static void best_of_lanes(const float *x, float *values, int64_t *tokens, int64_
     for (int64_t l = 0; l < LANES; l++)
         highest[l] = -FLT_MAX, sum[l] = 0;
     for (int64_t l = 0; l < n; l++)
-        nothing_yet(values + l * count, tokens + l * count, first, count);
+        clear(values + l * count, tokens + l * count, first, count);
 
     for (int64_t from = 0; from < V; from += TOKENS) {
         const int64_t here = V - from < TOKENS ? V - from : TOKENS;

@@ -1,6 +1,6 @@
 /*
- * One step of a Transformer decoder for a few sequences, for transformer_steps.py, and its encoder for short inputs, for
- * fused_encoder.py, which explain what is computed and have the same in torch's operations. For so little work, calling
+ * One step of a Transformer decoder for a few sequences, for transformer_steps.py, and its encoder for short inputs,
+ * for fused_encoder.py, which explain what is computed and have the same in torch's operations. For so little work, calling
  * an operation costs more than the operation; here is one call for all layers.
  *
  * Letters as there: N sentences, K sequences of each, R = N K rows, S source items, C positions of the cache, D dim,

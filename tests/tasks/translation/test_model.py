@@ -14,8 +14,8 @@ import torch
 import saccade
 from saccade.base.errors import InputError
 from saccade.nets.settings import TransformerSettings
-from saccade.runtime import shortlist as screened
-from saccade.runtime.quantized import library_of_integers
+from saccade.runtime import shortlist
+from saccade.runtime.quantized import quantized_library
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.result import Translation
@@ -98,22 +98,22 @@ def test_batch_1_equals_batch_64(model: str, search: str) -> None:
 
 @pytest.mark.parametrize("search", ["greedy", "beam", "penalised"])
 @pytest.mark.parametrize("model", list(MODELS))
-def test_screened_outputs_change_nothing(model: str, search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shortlisted_outputs_change_nothing(model: str, search: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Large output layers are computed from whole numbers first; these are small, so that has to be asked for."""
     translator, how = make(model), suited(search, model)
     exact = translator.translate(SOURCES, **how)
-    monkeypatch.setattr(screened, "SMALLEST", 0)
+    monkeypatch.setattr(shortlist, "MIN_WEIGHTS", 0)
     calls: list[int] = []
-    highest = screened.ScreenedMatrix.highest
+    top_k = shortlist.ShortlistMatrix.top_k
 
-    def counted(matrix: screened.ScreenedMatrix, *arguments: Any, **named: Any) -> torch.Tensor:
+    def counted(matrix: shortlist.ShortlistMatrix, *arguments: Any, **named: Any) -> torch.Tensor:
         calls.append(1)
-        return highest(matrix, *arguments, **named)
+        return top_k(matrix, *arguments, **named)
 
-    monkeypatch.setattr(screened.ScreenedMatrix, "highest", counted)
+    monkeypatch.setattr(shortlist.ShortlistMatrix, "top_k", counted)
     for found, wanted in zip(translator.translate(SOURCES, **how), exact, strict=True):
         assert_same(found, wanted)
-    assert bool(calls) == (library_of_integers(torch.empty(1)) is not None)
+    assert bool(calls) == (quantized_library(torch.empty(1)) is not None)
 
 
 @pytest.mark.parametrize("model", ["rnn", "transformer"])
