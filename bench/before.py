@@ -48,10 +48,10 @@ JOBS = {
 
 def random_pairs(count: int = 20_000) -> list[Pair]:
     """Pairs without a meaning, of 8 to 24 tokens; enough of them have as many as decoding wants."""
-    chance = random.Random(0)
+    rng = random.Random(0)
 
     def side() -> list[int]:
-        return [*chance.choices(range(END + 1, VOCABULARY), k=chance.randint(7, 23)), END]
+        return [*rng.choices(range(END + 1, VOCABULARY), k=rng.randint(7, 23)), END]
 
     return [(side(), side()) for _ in range(count)]
 

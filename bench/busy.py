@@ -111,10 +111,10 @@ def _prepare_translating(case: Case, folder: Path) -> None:
 
 def write_random_pairs(folder: Path) -> None:
     """As many words, and of such lengths, as in Multi30k, but without a meaning."""
-    chance = random.Random(0)
-    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(2, 9))) for _ in range(8000)]
+    rng = random.Random(0)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))) for _ in range(8000)]
     for side in ("source", "target"):
-        lines = (" ".join(chance.choices(words, k=chance.randint(8, 18))) for _ in range(6000))
+        lines = (" ".join(rng.choices(words, k=rng.randint(8, 18))) for _ in range(6000))
         (folder / side).write_text("".join(f"{line}\n" for line in lines))
 
 

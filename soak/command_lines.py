@@ -187,14 +187,14 @@ class CommandLine(NamedTuple):
     named: list[Named]
 
 
-def draw(chance: random.Random, *, place: str) -> CommandLine:
+def draw(rng: random.Random, *, place: str) -> CommandLine:
     """A command line. `place` is where a recipe's data may lie."""
-    if chance.random() < 0.02:
-        return CommandLine([_bad(chance) for _ in range(chance.randint(0, 3))], [])
-    if chance.random() < 0.5:
-        return _more_than_right(chance)
-    command = chance.choice([*all_commands(), "train", "train"])
-    return _training(chance, place) if command == "train" else _of_parser(_parser_of(command), [command], chance)
+    if rng.random() < 0.02:
+        return CommandLine([_bad(rng) for _ in range(rng.randint(0, 3))], [])
+    if rng.random() < 0.5:
+        return _more_than_right(rng)
+    command = rng.choice([*all_commands(), "train", "train"])
+    return _training(rng, place) if command == "train" else _of_parser(_parser_of(command), [command], rng)
 
 
 def _parser_of(command: str) -> Parser:
@@ -203,82 +203,80 @@ def _parser_of(command: str) -> Parser:
     return parser
 
 
-def _more_than_right(chance: random.Random) -> CommandLine:
+def _more_than_right(rng: random.Random) -> CommandLine:
     """A line that is right, with some options more."""
-    words = list(chance.choice(_RIGHT))
+    words = list(rng.choice(_RIGHT))
     options = [action for action in _parser_of(words[0])._actions if action.option_strings and action.dest != "help"]  # noqa: SLF001
     named: list[Named] = []
-    for action in chance.sample(options, chance.choice([0, 1, 1, 2, 3])):
-        values = _values(action, words, chance)
+    for action in rng.sample(options, rng.choice([0, 1, 1, 2, 3])):
+        values = _values(action, words, rng)
         named += _named(action, values, words)
-        words += [chance.choice(action.option_strings), *values]
+        words += [rng.choice(action.option_strings), *values]
     return CommandLine(words, named)
 
 
-def _bad(chance: random.Random) -> str:
-    return chance.choice([*_BAD_WORDS, *_BAD_PATHS, *_BAD_NUMBERS])
+def _bad(rng: random.Random) -> str:
+    return rng.choice([*_BAD_WORDS, *_BAD_PATHS, *_BAD_NUMBERS])
 
 
-def _of_parser(parser: argparse.ArgumentParser, words: list[str], chance: random.Random) -> CommandLine:
+def _of_parser(parser: argparse.ArgumentParser, words: list[str], rng: random.Random) -> CommandLine:
     """Words for the parser's own, in a drawn order; where there are commands within a command, one of these."""
     given: list[list[str]] = []
     named: list[Named] = []
     for action in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            return _of_command_within(action, words, chance)
+            return _of_command_within(action, words, rng)
         if isinstance(action, argparse._HelpAction):  # noqa: SLF001
-            given += [["--help"]] * (chance.random() < 0.01)
+            given += [["--help"]] * (rng.random() < 0.01)
         elif action.option_strings:
-            if not action.required and chance.random() > 0.12:  # or lines would be refused for the first of many
+            if not action.required and rng.random() > 0.12:  # or lines would be refused for the first of many
                 continue
-            values = _values(action, words, chance)
+            values = _values(action, words, rng)
             named += _named(action, values, words)
-            given.append([chance.choice(action.option_strings), *values])
-        elif action.required or chance.random() < 0.7:
-            values = _values(action, words, chance)
+            given.append([rng.choice(action.option_strings), *values])
+        elif action.required or rng.random() < 0.7:
+            values = _values(action, words, rng)
             named += _named(action, values, words)
             given.append(values)
     if "overwrite" in {action.dest for action in parser._actions} and ["--overwrite"] in given:  # noqa: SLF001
         named = [one._replace(overwrite=True) for one in named]
-    if chance.random() < 0.03:
-        given.append([_bad(chance)])
-    if chance.random() < 0.05 and given:
-        given.remove(chance.choice(given))
+    if rng.random() < 0.03:
+        given.append([_bad(rng)])
+    if rng.random() < 0.05 and given:
+        given.remove(rng.choice(given))
     options = [one for one in given if one and one[0].startswith("--")]
-    chance.shuffle(options)
+    rng.shuffle(options)
     plain = [word for one in given if one not in options for word in one]
-    return CommandLine([*words, *plain, *(word for one in options for word in one), *_bounds(words, chance)], named)
+    return CommandLine([*words, *plain, *(word for one in options for word in one), *_bounds(words, rng)], named)
 
 
-def _of_command_within(
-    action: "argparse._SubParsersAction[Any]", words: list[str], chance: random.Random
-) -> CommandLine:
-    name = chance.choice(list(action.choices))
-    line = _of_parser(action.choices[name], [*words, name], chance)
+def _of_command_within(action: "argparse._SubParsersAction[Any]", words: list[str], rng: random.Random) -> CommandLine:
+    name = rng.choice(list(action.choices))
+    line = _of_parser(action.choices[name], [*words, name], rng)
     if words == ["data"] and name == "get" and not any("--out" in word for word in line.words):
         return line._replace(named=[*line.named, Named("data", "public")])
     return line
 
 
-def _bounds(words: list[str], chance: random.Random) -> list[str]:
+def _bounds(words: list[str], rng: random.Random) -> list[str]:
     """Last, and so in place of what was said before: no more than a moment's work."""
     if words[:2] != ["data", "make"] or len(words) < 3:
         return []
     sizes = {"shapes": ("scenes",), "stories": ("stories", "test")}.get(words[2], ("pairs", "valid", "test"))
-    return [word for name in sizes for word in (f"--{name}", chance.choice(_GOOD_NUMBERS))]
+    return [word for name in sizes for word in (f"--{name}", rng.choice(_GOOD_NUMBERS))]
 
 
-def _values(action: argparse.Action, words: list[str], chance: random.Random) -> list[str]:
+def _values(action: argparse.Action, words: list[str], rng: random.Random) -> list[str]:
     if action.nargs == 0:
         return []
-    count = {"+": chance.randint(1, 2), "*": chance.randint(0, 2)}.get(str(action.nargs), action.nargs)
-    return [_value(action, words, chance) for _ in range(count if isinstance(count, int) else 1)]
+    count = {"+": rng.randint(1, 2), "*": rng.randint(0, 2)}.get(str(action.nargs), action.nargs)
+    return [_value(action, words, rng) for _ in range(count if isinstance(count, int) else 1)]
 
 
-def _value(action: argparse.Action, words: list[str], chance: random.Random) -> str:
+def _value(action: argparse.Action, words: list[str], rng: random.Random) -> str:
     """A good value mostly, so that a command gets far enough to meet the bad ones."""
-    values = _good_values(action, words) if chance.random() > _BAD else _bad_values(action, words)
-    return chance.choice(values or _bad_values(action, words))
+    values = _good_values(action, words) if rng.random() > _BAD else _bad_values(action, words)
+    return rng.choice(values or _bad_values(action, words))
 
 
 def _good_values(action: argparse.Action, words: list[str]) -> Sequence[str]:
@@ -328,19 +326,19 @@ def _named(action: argparse.Action, values: list[str], words: list[str]) -> list
     return [Named(value) for value in values]
 
 
-def _training(chance: random.Random, place: str) -> CommandLine:
+def _training(rng: random.Random, place: str) -> CommandLine:
     """A training of three steps at the most; where it goes on with one, of so many that nothing is left to do."""
-    good = chance.random() < 0.6
+    good = rng.random() < 0.6
     folders = ("runs/new", "runs/a/b") if good else (".", "", "sub", "runs/begun", "models/pointing", *_BAD_OUTPUTS)
     names = _SMALL if good else (*recipe_names(), "in/mine.yaml", "in/broken.yaml", *_BAD_WORDS, *_BAD_PATHS)
-    folder, name = chance.choice(folders), chance.choice(list(names))
-    run = [] if chance.random() < 0.03 else ["--run", folder]
-    settings = [f"{key}={value}" for key, value in _settings(name, chance)]
+    folder, name = rng.choice(folders), rng.choice(list(names))
+    run = [] if rng.random() < 0.03 else ["--run", folder]
+    settings = [f"{key}={value}" for key, value in _settings(name, rng)]
     small = [word.format(place=place) for word in _SMALL.get(name, ("model.dim=8", "data.validation_size=2"))]
-    bounds = [*small, *_TRAINING_BOUNDS, f"train.steps={chance.randint(1, 3)}"]
-    if chance.random() < 0.1:
+    bounds = [*small, *_TRAINING_BOUNDS, f"train.steps={rng.randint(1, 3)}"]
+    if rng.random() < 0.1:
         small, name = [], ""
-        bounds = [f"train.steps={chance.randint(1, 13)}"]
+        bounds = [f"train.steps={rng.randint(1, 13)}"]
     words = ["train", *([name] if name else []), *settings, *run, *bounds]
     return CommandLine(words, [Named(folder, "run")] if run else [])
 
@@ -348,13 +346,13 @@ def _training(chance: random.Random, place: str) -> CommandLine:
 _TRAINING_BOUNDS = ("train.accumulate=1", "train.tensorboard=false", "train.threads=1")
 
 
-def _settings(name: str, chance: random.Random) -> Iterator[tuple[str, str]]:
+def _settings(name: str, rng: random.Random) -> Iterator[tuple[str, str]]:
     """Settings of the recipe, with other values, and some that there are not."""
     keys = ["x", "", "model", "train.", ".", "data.x.y", "task", "model.kind", "train.steps.x"]
     if name in recipe_names():
         keys += _keys(load_recipe(name).model_dump(mode="json"))
-    for _ in range(chance.choice([0, 0, 0, 1, 1, 2, 4])):
-        yield chance.choice(keys), chance.choice(_BAD_VALUES)
+    for _ in range(rng.choice([0, 0, 0, 1, 1, 2, 4])):
+        yield rng.choice(keys), rng.choice(_BAD_VALUES)
 
 
 def _keys(values: dict[str, Any], prefix: str = "") -> list[str]:

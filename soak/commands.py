@@ -32,9 +32,9 @@ def run(options: Options, scratch: Path, *, command: Callable[[list[str]], int] 
         if clock.is_up():
             check.cut_short = True
             break
-        chance = random.Random(f"{options.seed} commands {number}")
-        line, stdin = draw(chance, place=str(scratch)), _stdin(chance)
-        outcome = _try(check, sandbox, line, stdin, _stdout(chance), command, f"case {number}")
+        rng = random.Random(f"{options.seed} commands {number}")
+        line, stdin = draw(rng, place=str(scratch)), _stdin(rng)
+        outcome = _try(check, sandbox, line, stdin, _stdout(rng), command, f"case {number}")
         codes[outcome.code] += 1
         if check.cases % 100 == 0 or check.cases == count:
             ended = ", ".join(f"{number} with {code}" for code, number in sorted(codes.items()))
@@ -90,21 +90,21 @@ def _try(
     return outcome
 
 
-def _stdin(chance: random.Random) -> bytes | None:
-    kind = chance.choice(["closed", "empty", "bytes", "characters", "lines", "lines"])
+def _stdin(rng: random.Random) -> bytes | None:
+    kind = rng.choice(["closed", "empty", "bytes", "characters", "lines", "lines"])
     if kind == "closed":
         return None
     if kind == "bytes":
-        return chance.randbytes(chance.randint(1, 2000))
+        return rng.randbytes(rng.randint(1, 2000))
     if kind == "characters":
         return "".join(
-            chr(chance.choice([chance.randrange(0x300), chance.randrange(0xE000, 0x110000)])) for _ in range(200)
+            chr(rng.choice([rng.randrange(0x300), rng.randrange(0xE000, 0x110000)])) for _ in range(200)
         ).encode()
-    return "".join(f"{chance.choice(_LINES)}\n" for _ in range(5)).encode() if kind == "lines" else b""
+    return "".join(f"{rng.choice(_LINES)}\n" for _ in range(5)).encode() if kind == "lines" else b""
 
 
-def _stdout(chance: random.Random) -> str | None:
-    return "/dev/full" if chance.random() < 0.05 else None
+def _stdout(rng: random.Random) -> str | None:
+    return "/dev/full" if rng.random() < 0.05 else None
 
 
 @contextmanager

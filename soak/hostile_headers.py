@@ -61,69 +61,69 @@ _OFFSETS: tuple[Any, ...] = (
 _NAMES = ("", "\0", "../x", "x" * 100_000, "__metadata__ ", "net", "weight", "\u202e", "a\nb")
 
 
-def change(header: Header, numbers: bytes, chance: random.Random) -> Changed:
+def change(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     """Another file of tensors, made from a good one."""
-    way = chance.choice(_WAYS)
-    return way(header, numbers, chance)
+    way = rng.choice(_WAYS)
+    return way(header, numbers, rng)
 
 
-def _tensor(header: Header, chance: random.Random) -> str:
-    return chance.choice([name for name in header if name != METADATA])
+def _tensor(header: Header, rng: random.Random) -> str:
+    return rng.choice([name for name in header if name != METADATA])
 
 
-def _another_kind(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    name = _tensor(header, chance)
-    kind = chance.choice([kind for kind in _KINDS if kind != header[name]["dtype"]])
+def _another_kind(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    name = _tensor(header, rng)
+    kind = rng.choice([kind for kind in _KINDS if kind != header[name]["dtype"]])
     header[name]["dtype"] = kind
     return Changed(f"{name} is {kind!r}", header, numbers)
 
 
-def _smaller_numbers(header: Header, numbers: bytes, chance: random.Random) -> Changed:
+def _smaller_numbers(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     """All tensors of a smaller kind, with offsets and numbers to fit."""
-    kind, size = chance.choice([("I8", 1), ("F8_E4M3", 1), ("F8_E5M2", 1), ("BOOL", 1), ("BF16", 2), ("F16", 2)])
+    kind, size = rng.choice([("I8", 1), ("F8_E4M3", 1), ("F8_E5M2", 1), ("BOOL", 1), ("BF16", 2), ("F16", 2)])
     for name, entry in header.items():
         if name != METADATA:
             entry["dtype"], entry["data_offsets"] = kind, [place * size // 4 for place in entry["data_offsets"]]
     return Changed(f"all are {kind}, and fit", header, numbers[: len(numbers) * size // 4])
 
 
-def _larger_numbers(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    kind = chance.choice(["I64", "F64", "U64"])
+def _larger_numbers(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    kind = rng.choice(["I64", "F64", "U64"])
     for name, entry in header.items():
         if name != METADATA:
             entry["dtype"], entry["data_offsets"] = kind, [2 * place for place in entry["data_offsets"]]
     return Changed(f"all are {kind}, and fit", header, numbers * 2)
 
 
-def _another_shape(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    name = _tensor(header, chance)
+def _another_shape(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    name = _tensor(header, rng)
     shape = header[name]["shape"]
-    changed = chance.choice([*_SHAPES, [*shape, 1], [1, *shape], [2 * size for size in shape]])
+    changed = rng.choice([*_SHAPES, [*shape, 1], [1, *shape], [2 * size for size in shape]])
     if changed == shape:
         changed = [*shape, 1]
     header[name]["shape"] = changed
     return Changed(f"{name} has the shape {repr(changed)[:80]}", header, numbers)
 
 
-def _other_offsets(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    name = _tensor(header, chance)
+def _other_offsets(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    name = _tensor(header, rng)
     begin, end = header[name]["data_offsets"]
-    changed = chance.choice([*_OFFSETS, [begin + 4, end + 4], [begin, end + 4], [begin, end - 4], [end, begin]])
+    changed = rng.choice([*_OFFSETS, [begin + 4, end + 4], [begin, end + 4], [begin, end - 4], [end, begin]])
     header[name]["data_offsets"] = changed
     return Changed(f"{name} is at {repr(changed)[:80]}", header, numbers)
 
 
-def _huge(header: Header, numbers: bytes, chance: random.Random) -> Changed:
+def _huge(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     """A tensor that would fill the memory, if room for it were made."""
-    name = _tensor(header, chance)
-    side = chance.choice([2**15, 2**20, 2**30])
+    name = _tensor(header, rng)
+    side = rng.choice([2**15, 2**20, 2**30])
     header[name] = {"dtype": "F32", "shape": [side, side], "data_offsets": [0, 4 * side * side]}
     return Changed(f"{name} has the shape {[side, side]}", header, numbers)
 
 
-def _other_names(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    name, new = _tensor(header, chance), chance.choice(_NAMES)
-    kind = chance.choice(["gone", "renamed", "one more", "twice"])
+def _other_names(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    name, new = _tensor(header, rng), rng.choice(_NAMES)
+    kind = rng.choice(["gone", "renamed", "one more", "twice"])
     if kind == "twice":
         text = json.dumps(header)
         again = f"{text[:-1]}, {json.dumps(name)}: {json.dumps(header[name])}}}"
@@ -136,22 +136,22 @@ def _other_names(header: Header, numbers: bytes, chance: random.Random) -> Chang
     return Changed(f"{name}: {kind}, {ascii(new)[:80]}", header, numbers)
 
 
-def _not_finite(header: Header, numbers: bytes, chance: random.Random) -> Changed:
+def _not_finite(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     floats = [entry["data_offsets"] for name, entry in header.items() if name != METADATA and entry["dtype"] == "F32"]
-    begin, end = chance.choice(floats)
-    place = chance.randrange(begin, end, 4)
-    value = chance.choice([b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff"])
+    begin, end = rng.choice(floats)
+    place = rng.randrange(begin, end, 4)
+    value = rng.choice([b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff"])
     return Changed(f"no finite number at {place}", header, numbers[:place] + value + numbers[place + 4 :])
 
 
-def _extreme(header: Header, numbers: bytes, chance: random.Random) -> Changed:
+def _extreme(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     """Finite, but what is computed from it may not be."""
-    value = chance.choice([b"\xff\xff\x7f\x7f", b"\x00\x00\x00\x00", b"\x01\x00\x00\x00", b"\xff\xff\x7f\xff"])
+    value = rng.choice([b"\xff\xff\x7f\x7f", b"\x00\x00\x00\x00", b"\x01\x00\x00\x00", b"\xff\xff\x7f\xff"])
     return Changed(f"all numbers are {value.hex()}", header, value * (len(numbers) // 4), wrong=False)
 
 
-def _no_metadata(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    value = chance.choice([None, [], 5, "x", {}, {"files": "{}"}, {"format": "pt"}])
+def _no_metadata(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    value = rng.choice([None, [], 5, "x", {}, {"files": "{}"}, {"format": "pt"}])
     if value is None:
         del header[METADATA]
     else:
@@ -159,10 +159,10 @@ def _no_metadata(header: Header, numbers: bytes, chance: random.Random) -> Chang
     return Changed(f"the metadata are {value!r}", header, numbers)
 
 
-def _other_metadata(header: Header, numbers: bytes, chance: random.Random) -> Changed:
+def _other_metadata(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     """What the file says of those beside it."""
     digest = "0" * 64
-    key, value = chance.choice(
+    key, value = rng.choice(
         [
             ("format", "2"),
             ("format", ""),
@@ -188,13 +188,13 @@ def _other_metadata(header: Header, numbers: bytes, chance: random.Random) -> Ch
     return Changed(f"the metadata have {key}: {repr(value)[:80]}", header, numbers, wrong=False)
 
 
-def _other_numbers(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    kind = chance.choice(["more", "fewer", "none"])
+def _other_numbers(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    kind = rng.choice(["more", "fewer", "none"])
     changed = {"more": numbers + bytes(4), "fewer": numbers[:-4], "none": b""}[kind]
     return Changed(f"{kind} numbers than said", header, changed)
 
 
-def _no_header(header: Header, numbers: bytes, chance: random.Random) -> Changed:
+def _no_header(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     texts = {
         "deep lists": b"[" * 1_000_000,
         "deep names": b'{"a":' * 100_000,
@@ -208,12 +208,12 @@ def _no_header(header: Header, numbers: bytes, chance: random.Random) -> Changed
         "NaN": json.dumps(header).replace("[0,", "[NaN,", 1).encode(),
         "a long number": b'{"a": ' + b"9" * 100_000 + b"}",
     }
-    what = chance.choice(list(texts))
+    what = rng.choice(list(texts))
     return Changed(f"no header: {what}", header, numbers, raw=texts[what])
 
 
-def _wrong_length(header: Header, numbers: bytes, chance: random.Random) -> Changed:
-    length = chance.choice([0, 1, 2, 7, 2**20, 2**31, 2**40, 2**63, 2**64 - 1])
+def _wrong_length(header: Header, numbers: bytes, rng: random.Random) -> Changed:
+    length = rng.choice([0, 1, 2, 7, 2**20, 2**31, 2**40, 2**63, 2**64 - 1])
     return Changed(f"the header's length is {length}", header, numbers, length=length)
 
 

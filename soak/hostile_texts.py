@@ -101,30 +101,30 @@ _VALUES: tuple[Any, ...] = (
 _SIZES = ("dim", "embedding", "feed_forward", "places")
 
 
-def settings(text: str, chance: random.Random) -> Text:
+def settings(text: str, rng: random.Random) -> Text:
     """Settings in place of those of a model, which are `text`."""
-    kind = chance.random()
+    kind = rng.random()
     if kind < 0.35:
-        name = chance.choice(list(_NO_SETTINGS))
+        name = rng.choice(list(_NO_SETTINGS))
         return Text(name, _NO_SETTINGS[name])
     if kind < 0.45:
-        name = chance.choice(list(_NO_SETTINGS))
+        name = rng.choice(list(_NO_SETTINGS))
         return Text(f"{name}, after the model's own", text.encode() + _NO_SETTINGS[name], wrong=False)
     values = yaml.safe_load(text)
     if kind < 0.6:
         sizes = [(group, name) for group, name in _leaves(values) if name in _SIZES or name == "channels"]
         if sizes:
-            group, name = chance.choice(sizes)
+            group, name = rng.choice(sizes)
             group[name] = [65_536, 65_536] if name == "channels" else 65_536
             return Text(f"{name}: 65536", yaml.safe_dump(values).encode())
-    group, name = chance.choice(list(_leaves(values)))
+    group, name = rng.choice(list(_leaves(values)))
     if kind < 0.68:
         del group[name]
         return Text(f"without {name}", yaml.safe_dump(values).encode(), wrong=False)
     if kind < 0.75:
-        group[chance.choice(["strange", "Dim", "dim ", "__class__", "model_config", "\u202e"])] = 1
+        group[rng.choice(["strange", "Dim", "dim ", "__class__", "model_config", "\u202e"])] = 1
         return Text("a strange name", yaml.safe_dump(values).encode())
-    value = chance.choice(_VALUES)
+    value = rng.choice(_VALUES)
     group[name] = value
     return Text(f"{name}: {repr(value)[:80]}", yaml.safe_dump(values).encode(), wrong=False)
 
@@ -137,12 +137,12 @@ def _leaves(values: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
             yield from _leaves(value)
 
 
-def words(content: bytes, chance: random.Random) -> Text:
+def words(content: bytes, rng: random.Random) -> Text:
     """A list of words in place of `content`."""
     lines = content.removesuffix(b"\n").split(b"\n")
     first = len(SPECIAL) if lines[0] == SPECIAL[0].encode() else 0
-    place = chance.randrange(first, len(lines))
-    other = chance.choice([line for line in lines[first:] if line != lines[place]] or [b"x"])
+    place = rng.randrange(first, len(lines))
+    other = rng.choice([line for line in lines[first:] if line != lines[place]] or [b"x"])
     changes: dict[str, Callable[[], Text]] = {
         "a word less": lambda: Text("", _joined([*lines[:place], *lines[place + 1 :]])),
         "a word more": lambda: Text("", _joined([*lines[:place], b"another", *lines[place:]])),
@@ -161,7 +161,7 @@ def words(content: bytes, chance: random.Random) -> Text:
     }
     if first:
         changes["no special words"] = lambda: Text("", _joined([*reversed(lines[:first]), *lines[first:]]))
-    what = chance.choice(list(changes))
+    what = rng.choice(list(changes))
     return changes[what]()._replace(what=what)
 
 
@@ -169,20 +169,20 @@ def _joined(lines: list[bytes]) -> bytes:
     return b"".join(line + b"\n" for line in lines)
 
 
-def pieces(content: bytes, chance: random.Random) -> Text:
+def pieces(content: bytes, rng: random.Random) -> Text:
     """A model of sentencepiece in place of `content`; what is flipped in it may still be one."""
-    kind = chance.choice(["flipped", "cut", "random", "nothing", "inserted"])
+    kind = rng.choice(["flipped", "cut", "random", "nothing", "inserted"])
     changed = bytearray(content)
     if kind == "flipped":
-        for bit in chance.sample(range(8 * len(content)), chance.randint(1, 8)):
+        for bit in rng.sample(range(8 * len(content)), rng.randint(1, 8)):
             changed[bit // 8] ^= 1 << bit % 8
     elif kind == "cut":
-        del changed[chance.randrange(len(changed)) :]
+        del changed[rng.randrange(len(changed)) :]
     elif kind == "random":
-        changed = bytearray(chance.randbytes(len(content)))
+        changed = bytearray(rng.randbytes(len(content)))
     elif kind == "inserted":
-        place = chance.randrange(len(content))
-        changed[place:place] = chance.randbytes(chance.randint(1, 64))
+        place = rng.randrange(len(content))
+        changed[place:place] = rng.randbytes(rng.randint(1, 64))
     else:
         changed.clear()
     return Text(f"pieces, {kind}", bytes(changed), wrong=False)

@@ -107,11 +107,11 @@ def _difference(one: bytes, other: bytes) -> str:
 def _random_kills(training_of: _Training, task: str, kills: int, options: Options, clock: Clock) -> Check:
     """So many kills; a training that has finished before all of them begins anew."""
     check = Check(f"killed at random moments: {task}")
-    chance = random.Random(f"{options.seed} kills {task}")
+    rng = random.Random(f"{options.seed} kills {task}")
     training_of.forget()
     moments: list[str] = []
     while check.cases < kills and not clock.is_up():
-        moment = chance.uniform(0.0, 1.1 * training_of.seconds)
+        moment = rng.uniform(0.0, 1.1 * training_of.seconds)
         with Child(_train(training_of.command)) as child:
             killed = not child.ends_within(moment)
             child.signal(signal.SIGKILL)
@@ -167,10 +167,10 @@ def _operations(training_of: _Training) -> int:
     return int(forked(count, seconds=_LIMIT).out.split()[-1])
 
 
-def _kill_at(training_of: _Training, number: int, check: Check, chance: random.Random) -> None:
+def _kill_at(training_of: _Training, number: int, check: Check, rng: random.Random) -> None:
     """One case: killed, and half the time killed once more as it goes on."""
     training_of.forget()
-    places = [number, *([chance.randint(1, number + 20)] if chance.random() < 0.5 else [])]
+    places = [number, *([rng.randint(1, number + 20)] if rng.random() < 0.5 else [])]
     why: list[str] = []
     for place in places:
         outcome = forked(_killed_at(training_of, place), seconds=_LIMIT)
@@ -222,9 +222,9 @@ def _stops(training_of: _Training, task: str, stops: int, options: Options, cloc
         if clock.is_up():
             check.cut_short = True
             break
-        chance = random.Random(f"{options.seed} stops {task} {number}")
+        rng = random.Random(f"{options.seed} stops {task} {number}")
         training_of.forget()
-        moment = chance.uniform(0.0, 1.1 * training_of.seconds)
+        moment = rng.uniform(0.0, 1.1 * training_of.seconds)
         with Child(_train(training_of.command)) as child:
             child.ends_within(moment)
             begun = (training_of.run / "metrics.jsonl").exists()

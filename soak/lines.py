@@ -64,58 +64,58 @@ def run(options: Options, scratch: Path) -> list[Check]:
     return checks
 
 
-def any_line(chance: random.Random) -> bytes:
+def any_line(rng: random.Random) -> bytes:
     """A line, without its end."""
-    kind = chance.choices(list(_KINDS), weights=[weight for _, weight in _KINDS.values()])[0]
-    return _KINDS[kind][0](chance).replace(b"\n", b" ")
+    kind = rng.choices(list(_KINDS), weights=[weight for _, weight in _KINDS.values()])[0]
+    return _KINDS[kind][0](rng).replace(b"\n", b" ")
 
 
-def _character(chance: random.Random) -> str:
-    plane = chance.choice([0x80, 0x300, 0x3000, 0xD800, 0x110000])
-    code = chance.randrange(plane)
+def _character(rng: random.Random) -> str:
+    plane = rng.choice([0x80, 0x300, 0x3000, 0xD800, 0x110000])
+    code = rng.randrange(plane)
     return chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd"
 
 
-def _characters(chance: random.Random) -> bytes:
-    return "".join(_character(chance) for _ in range(chance.randint(1, 60))).encode()
+def _characters(rng: random.Random) -> bytes:
+    return "".join(_character(rng) for _ in range(rng.randint(1, 60))).encode()
 
 
-def _marks(chance: random.Random) -> bytes:
-    marks = (chr(chance.randrange(0x300, 0x370)) for _ in range(chance.choice([10, 1000, 20_000])))
+def _marks(rng: random.Random) -> bytes:
+    marks = (chr(rng.randrange(0x300, 0x370)) for _ in range(rng.choice([10, 1000, 20_000])))
     return ("a" + "".join(marks)).encode()
 
 
-def _no_text(chance: random.Random) -> bytes:
+def _no_text(rng: random.Random) -> bytes:
     """Not UTF-8, whatever else is drawn."""
     broken = (b"\xff", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"abc \x80 def")
-    return chance.choice([*broken, chance.randbytes(20) + b"\xfe"])
+    return rng.choice([*broken, rng.randbytes(20) + b"\xfe"])
 
 
 _KINDS: dict[str, tuple[Callable[[random.Random], bytes], int]] = {
-    "good": (lambda chance: chance.choice(_GOOD).encode(), 300),
+    "good": (lambda rng: rng.choice(_GOOD).encode(), 300),
     "characters": (_characters, 400),
     "marks": (_marks, 20),
-    "control characters": (lambda chance: bytes(chance.randrange(32) for _ in range(20)), 60),
+    "control characters": (lambda rng: bytes(rng.randrange(32) for _ in range(20)), 60),
     "no text": (_no_text, 80),
-    "blank": (lambda chance: chance.choice([b"", b" ", b"\t \r", "\u3000\u2028\x85".encode()]), 60),
-    "NUL": (lambda chance: b"a\0b" * chance.randint(1, 5), 20),
-    "ends of DOS": (lambda chance: chance.choice(_GOOD).encode() + b"\r", 40),
-    "long": (lambda chance: b"le 9 novembre " * chance.choice([50, 100]), 5),
-    "very long": (lambda chance: b"le 9 novembre " * chance.choice([1000, 2000]), 1),
-    "longer than is read": (lambda chance: b"x" * (chance.choice([1, 3]) * _MOST_BYTES + 1), 1),
+    "blank": (lambda rng: rng.choice([b"", b" ", b"\t \r", "\u3000\u2028\x85".encode()]), 60),
+    "NUL": (lambda rng: b"a\0b" * rng.randint(1, 5), 20),
+    "ends of DOS": (lambda rng: rng.choice(_GOOD).encode() + b"\r", 40),
+    "long": (lambda rng: b"le 9 novembre " * rng.choice([50, 100]), 5),
+    "very long": (lambda rng: b"le 9 novembre " * rng.choice([1000, 2000]), 1),
+    "longer than is read": (lambda rng: b"x" * (rng.choice([1, 3]) * _MOST_BYTES + 1), 1),
 }
 
 
-def number_lines(chance: random.Random) -> bytes:
+def number_lines(rng: random.Random) -> bytes:
     """Problems to point at, and others."""
-    numbers = (repr(chance.choice([chance.uniform(-5, 5), chance.randrange(100), 1e308, 0.0])) for _ in range(5))
+    numbers = (repr(rng.choice([rng.uniform(-5, 5), rng.randrange(100), 1e308, 0.0])) for _ in range(5))
     good = " ".join(numbers).encode()
-    return chance.choice([good, good, b"[[1], [2]]", b"[" * 5000, b"nan inf", b"1e400 2", any_line(chance)])
+    return rng.choice([good, good, b"[[1], [2]]", b"[" * 5000, b"nan inf", b"1e400 2", any_line(rng)])
 
 
-def question_lines(chance: random.Random) -> bytes:
+def question_lines(rng: random.Random) -> bytes:
     """Questions as JSON, and others."""
-    text = _characters(chance).decode()
+    text = _characters(rng).decode()
     records = [
         {"story": ["Mary went to the garden."], "question": "Where is Mary?"},
         {"story": [text, "Mary went to the garden."], "question": f"Where is {text}?"},
@@ -123,7 +123,7 @@ def question_lines(chance: random.Random) -> bytes:
         {"story": 5, "question": []},
         {"story": ["x"] * 1000, "question": "x"},
     ]
-    return chance.choice([json.dumps(chance.choice(records)).replace("\n", " ").encode(), any_line(chance)])
+    return rng.choice([json.dumps(rng.choice(records)).replace("\n", " ").encode(), any_line(rng)])
 
 
 def is_text(line: bytes) -> bool:
@@ -137,9 +137,9 @@ def is_text(line: bytes) -> bool:
 
 def _lines(count: int, seed: str, kind: Callable[[random.Random], bytes]) -> list[bytes]:
     """So many lines; the last is not blank, so that it counts as one without an end, too."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     first = _GOOD[0].encode()  # nothing that could be taken for the beginning of a packed file
-    return [first, *(kind(chance).replace(b"\n", b" ") for _ in range(count - 2)), first]
+    return [first, *(kind(rng).replace(b"\n", b" ") for _ in range(count - 2)), first]
 
 
 def check_translations(model: Path, way: tuple[str, ...], count: int, options: Options, scratch: Path) -> Check:

@@ -70,17 +70,17 @@ def pad(rows: list[list[int]]) -> Tensor:
 
 def random_batches(pairs: list[Pair], tokens: int) -> Iterator[list[Pair]]:
     """Batches as they come, within a budget that counts padding: what JoeyNMT does."""
-    chance = random.Random(0)
+    rng = random.Random(0)
     while True:
-        yield from _cut(chance.sample(pairs, len(pairs)), tokens)
+        yield from _cut(rng.sample(pairs, len(pairs)), tokens)
 
 
 def bucketed_batches(pairs: list[Pair], tokens: int) -> Iterator[list[Pair]]:
     """Batches of similar source length, within a budget that counts padding: what a careful user does."""
-    chance = random.Random(0)
+    rng = random.Random(0)
     while True:
-        batches = list(_cut(sorted(chance.sample(pairs, len(pairs)), key=lambda pair: len(pair[0])), tokens))
-        chance.shuffle(batches)
+        batches = list(_cut(sorted(rng.sample(pairs, len(pairs)), key=lambda pair: len(pair[0])), tokens))
+        rng.shuffle(batches)
         yield from batches
 
 

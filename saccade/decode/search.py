@@ -100,13 +100,13 @@ def find(
     """
     with products_in(how.precision):
         if how.sampling:
-            chances = [_chances(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
+            uniforms = [_uniforms(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
             drawn = sample(
                 decoder,
                 encoded.repeat(how.nbest),
                 limits=[limit for limit in limits for _ in range(how.nbest)],
                 prefixes=[prefix for prefix in prefixes for _ in range(how.nbest)],
-                chances=torch.tensor(chances, dtype=torch.float64),
+                uniforms=torch.tensor(uniforms, dtype=torch.float64),
                 temperature=how.temperature,
                 top_k=how.top_k,
                 top_p=how.top_p,
@@ -131,7 +131,7 @@ def find(
         )
 
 
-def _chances(seed: int, name: str, number: int, count: int) -> list[float]:
+def _uniforms(seed: int, name: str, number: int, count: int) -> list[float]:
     """Numbers in [0, 1) that belong to this input, whatever stands beside it in its batch."""
-    chance = random.Random(f"{seed} {number} {name}")
-    return [chance.random() for _ in range(count)]
+    rng = random.Random(f"{seed} {number} {name}")
+    return [rng.random() for _ in range(count)]

@@ -37,7 +37,7 @@ def sample(
     encoded: Encoded,
     *,
     limits: Sequence[int],
-    chances: Tensor,
+    uniforms: Tensor,
     prefixes: Sequence[Sequence[int]] | None = None,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -45,7 +45,7 @@ def sample(
 ) -> list[Hypothesis]:
     """Draw each token from what the model thinks of it.
 
-    chances      `[R, T]` numbers in [0, 1), one for each token that may be drawn: the same numbers, the same output
+    uniforms     `[R, T]` numbers in [0, 1), one for each token that may be drawn: the same numbers, the same output
     temperature  below 1 sharpens the distribution, above 1 flattens it
     top_k        only the k likeliest tokens can be drawn
     top_p        only the likeliest tokens that together have this probability (Holtzman 2020)
@@ -53,14 +53,14 @@ def sample(
 
     def choose(logits: Tensor, rules: Rules, rows: Tensor, place: int) -> tuple[Tensor, Tensor]:
         log_probs = rules.apply(logits, place)
-        tokens = draw(log_probs, chances[rows, place], temperature=temperature, top_k=top_k, top_p=top_p)
+        tokens = draw(log_probs, uniforms[rows, place], temperature=temperature, top_k=top_k, top_p=top_p)
         return tokens, log_probs.gather(1, tokens[:, None]).squeeze(1)
 
     return _follow(decoder, encoded, choose, limits, prefixes, best=None)
 
 
-def draw(log_probs: Tensor, chances: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
-    """One token for each row `[R, V]`, where the numbers `chances` `[R]` in [0, 1) fall.
+def draw(log_probs: Tensor, uniforms: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
+    """One token for each row `[R, V]`, where the numbers `uniforms` `[R]` in [0, 1) fall.
 
     Tokens lie side by side in the order of the vocabulary, not of their probability: which of two that are nearly as
     likely comes first would hang on the last digit, and so on the neighbours in a batch.
@@ -75,8 +75,8 @@ def draw(log_probs: Tensor, chances: Tensor, *, temperature: float, top_k: int |
         probabilities = probabilities * torch.zeros_like(kept).scatter(-1, order, kept)
     sums = probabilities.double().cumsum(-1)
     total = sums[:, -1:]
-    found = torch.searchsorted(sums, chances[:, None] * total, right=True)
-    last = (sums < total).sum(-1, keepdim=True)  # rounding may carry a chance near 1 past the end
+    found = torch.searchsorted(sums, uniforms[:, None] * total, right=True)
+    last = (sums < total).sum(-1, keepdim=True)  # rounding may carry a number near 1 past the end
     return torch.minimum(found, last).squeeze(-1)
 
 

@@ -31,7 +31,7 @@ def occupancy(log_probs: Tensor, letters: list[int], *, blank: int) -> Tensor:
     """`[L, T]`: how likely each column writes each letter, given that the text is this one: γ = α β / P(text).
 
     A text that cannot be has none: zeros, where the columns are too few for it, or each way to it has a column where
-    its symbol has no chance (minus infinity in `log_probs`).
+    its symbol has no probability (minus infinity in `log_probs`).
     """
     extended = [blank]
     for letter in letters:

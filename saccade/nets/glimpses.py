@@ -50,7 +50,7 @@ class RecurrentAttention(nn.Module):
         g_n = relu(W_x relu(W_p patch) + W_y relu(W_l l_n-1)),   h_n = relu(W_h h_n-1 + W_g g_n)
         l_n ~ Normal(tanh(W h_n), σ) in training, its mean in use;   P(class) = softmax(W h_N)
 
-    The first glimpse is at a place by chance in training and in the middle in use. Places are drawn, not computed: no
+    The first glimpse is at a random location in training and in the middle in use. Places are drawn, not computed: no
     gradient goes through them, nor from their choice into the states. They learn by REINFORCE alone.
     """
 

@@ -39,7 +39,7 @@ class TuringMachine(nn.Module):
     what was read in the same step. Nothing is kept between calls.
 
     Some likeness of the places has to be broken, or no shift is ever learnt. So the heads begin near the first place;
-    where exactly is learnt. The first memory (`first_memory`) is constant, or chosen by chance once and for all, or
+    where exactly is learnt. The first memory (`first_memory`) is constant, or random once and for all, or
     learnt: then its places can also serve as landmarks.
 
     All gates begin nearly shut (g = 0.12): a head that goes by content before there is content to go by learns slowly,

@@ -75,9 +75,9 @@ class Batches:
 
     def order(self, number: int, examples: Sequence[Example]) -> list[list[int]]:
         """The batches of an epoch, as places in its examples."""
-        chance = random.Random(f"batches {self.seed} {number}")
+        rng = random.Random(f"batches {self.seed} {number}")
         order = list(range(len(examples)))
-        chance.shuffle(order)
+        rng.shuffle(order)
         order.sort(key=lambda place: _shape(examples[place]))
         batches: list[list[int]] = []
         longest = 0
@@ -88,7 +88,7 @@ class Batches:
                 batches.append([])
                 longest = length
             batches[-1].append(place)
-        chance.shuffle(batches)
+        rng.shuffle(batches)
         return batches
 
     def one_epoch(self, number: int = 0) -> Iterator[Batch]:

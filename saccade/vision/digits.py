@@ -20,20 +20,20 @@ def make_digits(count: int, *, seed: int | str, side: int = 28) -> Labelled:
     labels = np.empty(count, dtype=np.int64)
     pixels = np.empty((count, side, side, 3), dtype=np.uint8)
     for number in range(count):
-        chance = random.Random(f"digit {seed} {number}")
-        labels[number] = chance.randrange(10)
-        pixels[number] = draw_digit(chance, int(labels[number]), side)[..., None]
+        rng = random.Random(f"digit {seed} {number}")
+        labels[number] = rng.randrange(10)
+        pixels[number] = draw_digit(rng, int(labels[number]), side)[..., None]
     return Labelled(pixels, labels, [str(digit) for digit in range(10)])
 
 
-def draw_digit(chance: random.Random, digit: int, side: int) -> NDArray[np.uint8]:
+def draw_digit(rng: random.Random, digit: int, side: int) -> NDArray[np.uint8]:
     """One digit as people might write it, `[side, side]`."""
-    size = round(side * chance.uniform(0.65, 0.95))
+    size = round(side * rng.uniform(0.65, 0.95))
     large = Image.new("L", (side * _ROOM, side * _ROOM))
     middle = side * _ROOM / 2
-    place = (middle + side * chance.uniform(-0.08, 0.08), middle + side * chance.uniform(-0.08, 0.08))
-    ImageDraw.Draw(large).text(place, str(digit), fill=255, font=_font(chance.choice(_FONTS), size), anchor="mm")
-    turned = large.rotate(chance.uniform(-_MOST_TURN, _MOST_TURN), Image.Resampling.BICUBIC)
+    place = (middle + side * rng.uniform(-0.08, 0.08), middle + side * rng.uniform(-0.08, 0.08))
+    ImageDraw.Draw(large).text(place, str(digit), fill=255, font=_font(rng.choice(_FONTS), size), anchor="mm")
+    turned = large.rotate(rng.uniform(-_MOST_TURN, _MOST_TURN), Image.Resampling.BICUBIC)
     edge = (side * _ROOM - side) // 2
     return np.asarray(turned.crop((edge, edge, edge + side, edge + side)), dtype=np.uint8)
 

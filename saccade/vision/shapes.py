@@ -63,18 +63,18 @@ class _Thing(NamedTuple):
         return Box(self.x - half, self.y - half, self.x + half, self.y + half)
 
 
-def make_scene(chance: random.Random, *, side: int) -> Scene:
-    """A scene of `side` x `side` pixels, by chance."""
-    if chance.random() < 0.3:
-        things = [_placed(chance, chance.choice(tuple(SIZES)))]
+def make_scene(rng: random.Random, *, side: int) -> Scene:
+    """A random scene of `side` x `side` pixels."""
+    if rng.random() < 0.3:
+        things = [_placed(rng, rng.choice(tuple(SIZES)))]
         caption = things[0].words
     else:
-        relation = chance.choice(RELATIONS)
-        things = _pair(chance, relation)
+        relation = rng.choice(RELATIONS)
+        things = _pair(rng, relation)
         caption = f"{things[0].words} {relation} {things[1].words}"
     places = [place for place, word in enumerate(caption.split()) if word in SHAPES]
     nouns = [Noun(place, thing.box) for place, thing in zip(places, things, strict=True)]
-    return Scene(_drawn(chance, things, side), caption, nouns)
+    return Scene(_drawn(rng, things, side), caption, nouns)
 
 
 def make_scenes(count: int, *, seed: int | str, side: int) -> list[Scene]:
@@ -112,17 +112,17 @@ def _image_name(number: int) -> str:
     return f"images/{number:06d}.png"
 
 
-def _placed(chance: random.Random, size: str) -> _Thing:
+def _placed(rng: random.Random, size: str) -> _Thing:
     room = 1 - 2 * SIZES[size]
-    x, y = (SIZES[size] + room * chance.random() for _ in range(2))
-    return _Thing(size, chance.choice(tuple(COLOURS)), chance.choice(SHAPES), x, y)
+    x, y = (SIZES[size] + room * rng.random() for _ in range(2))
+    return _Thing(size, rng.choice(tuple(COLOURS)), rng.choice(SHAPES), x, y)
 
 
-def _pair(chance: random.Random, relation: str) -> list[_Thing]:
+def _pair(rng: random.Random, relation: str) -> list[_Thing]:
     """A large thing and a small one that clearly stand so: further apart in this direction than in the other."""
     apart = sum(SIZES.values())
     while True:
-        large, small = _placed(chance, "large"), _placed(chance, "small")
+        large, small = _placed(rng, "large"), _placed(rng, "small")
         across, down = small.x - large.x, small.y - large.y
         way = {"above": down, "below": -down, "left of": across, "right of": -across}[relation]
         other = abs(across if relation in {"above", "below"} else down)
@@ -131,8 +131,8 @@ def _pair(chance: random.Random, relation: str) -> list[_Thing]:
             return [large, small]
 
 
-def _drawn(chance: random.Random, things: list[_Thing], side: int) -> Pixels:
-    ground = tuple(chance.randint(225, 250) for _ in range(3))
+def _drawn(rng: random.Random, things: list[_Thing], side: int) -> Pixels:
+    ground = tuple(rng.randint(225, 250) for _ in range(3))
     image = Image.new("RGB", (side * _FINE, side * _FINE), ground)
     pen = ImageDraw.Draw(image)
     for thing in things:

@@ -10,7 +10,7 @@ from saccade.attention import SCORES, WEIGHTINGS, Attention, Hard, attend
 from tests.attention.helpers import relative_error, score_named, some_mask, tensors, weighting_named
 from tests.attention.reference import SCORE_FORMULAS, WEIGHTING_FORMULAS, reference_scores, reference_weights
 
-# by chance, not by a formula: test_hard.py has them
+# random, not by a formula: test_hard.py has them
 DRAWN = {("hard", "training"), ("straight-through", "training")}
 
 

@@ -148,43 +148,43 @@ def test_a_net_that_gives_no_numbers_does_not_hang() -> None:
     encoded = encode(net)
     assert beam_search(net.decoder, encoded, beam=3, limits=[6] * 5) == [[], [], [], [], []]
     assert all(len(found.ids) <= 6 for found in greedy_search(net.decoder, encoded, limits=[6] * 5))
-    drawn = sample(net.decoder, encoded, limits=[6] * 5, chances=torch.rand(5, 6, dtype=torch.float64))
+    drawn = sample(net.decoder, encoded, limits=[6] * 5, uniforms=torch.rand(5, 6, dtype=torch.float64))
     assert all(len(found.ids) <= 6 for found in drawn)
 
 
 def test_draws_follow_the_distribution() -> None:
     log_probs = torch.tensor([0.5, 0.2, 0.0, 0.3]).log().expand(20_000, 4)
-    chances = (torch.arange(20_000) + 0.5) / 20_000  # even, so that the shares are exact
-    shares = draw(log_probs, chances, temperature=1.0, top_k=None, top_p=1.0).bincount(minlength=4) / 20_000
+    uniforms = (torch.arange(20_000) + 0.5) / 20_000  # even, so that the shares are exact
+    shares = draw(log_probs, uniforms, temperature=1.0, top_k=None, top_p=1.0).bincount(minlength=4) / 20_000
     torch.testing.assert_close(shares, torch.tensor([0.5, 0.2, 0.0, 0.3]), atol=1e-3, rtol=0.0)
-    shares = draw(log_probs, chances, temperature=0.5, top_k=None, top_p=1.0).bincount(minlength=4) / 20_000
+    shares = draw(log_probs, uniforms, temperature=0.5, top_k=None, top_p=1.0).bincount(minlength=4) / 20_000
     squares = torch.tensor([0.25, 0.04, 0.0, 0.09])
     torch.testing.assert_close(shares, squares / squares.sum(), atol=1e-3, rtol=0.0)
-    shares = draw(log_probs, chances, temperature=1.0, top_k=2, top_p=1.0).bincount(minlength=4) / 20_000
+    shares = draw(log_probs, uniforms, temperature=1.0, top_k=2, top_p=1.0).bincount(minlength=4) / 20_000
     torch.testing.assert_close(shares, torch.tensor([0.625, 0.0, 0.0, 0.375]), atol=1e-3, rtol=0.0)
     for top_p, wanted in ((0.5, [1.0, 0, 0, 0]), (0.51, [0.625, 0, 0, 0.375]), (0.81, [0.5, 0.2, 0, 0.3])):
-        shares = draw(log_probs, chances, temperature=1.0, top_k=None, top_p=top_p).bincount(minlength=4) / 20_000
+        shares = draw(log_probs, uniforms, temperature=1.0, top_k=None, top_p=top_p).bincount(minlength=4) / 20_000
         torch.testing.assert_close(shares, torch.tensor(wanted), atol=1e-3, rtol=0.0)
 
 
 def test_a_draw_does_not_hang_on_the_last_digit() -> None:
     """All but equally likely: rounding, which the neighbours in a batch decide, puts them in another order."""
     torch.manual_seed(0)
-    equal, chances = torch.full((500, 40), 1 / 40), torch.rand(500, dtype=torch.float64)
+    equal, uniforms = torch.full((500, 40), 1 / 40), torch.rand(500, dtype=torch.float64)
     for options in ({}, {"top_k": 60}, {"top_p": 0.99999}):
         drawn = [
-            draw((equal + noise).log(), chances, **{"temperature": 1.0, "top_k": None, "top_p": 1.0, **options})
+            draw((equal + noise).log(), uniforms, **{"temperature": 1.0, "top_k": None, "top_p": 1.0, **options})
             for noise in (0, torch.randn(500, 40) * 1e-8, torch.randn(500, 40) * 1e-8)
         ]
         assert drawn[0].equal(drawn[1])
         assert drawn[0].equal(drawn[2])
 
 
-def test_chances_at_the_ends_fall_on_what_can_be_drawn() -> None:
+def test_uniforms_at_the_ends_fall_on_what_can_be_drawn() -> None:
     log_probs = torch.tensor([[-torch.inf, -1.0, -torch.inf, -2.0, -torch.inf]]).expand(2, 5)
-    chances = torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64)
-    assert draw(log_probs, chances, temperature=1.0, top_k=None, top_p=1.0).tolist() == [1, 3]
-    assert draw(log_probs, chances, temperature=1.0, top_k=1, top_p=1.0).tolist() == [1, 1]
+    uniforms = torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64)
+    assert draw(log_probs, uniforms, temperature=1.0, top_k=None, top_p=1.0).tolist() == [1, 3]
+    assert draw(log_probs, uniforms, temperature=1.0, top_k=1, top_p=1.0).tolist() == [1, 1]
 
 
 def test_what_looks_at_nothing_covers_nothing() -> None:
@@ -194,16 +194,16 @@ def test_what_looks_at_nothing_covers_nothing() -> None:
 
 
 @every_decoder
-def test_samples_depend_on_their_chances_alone(name: str) -> None:
+def test_samples_depend_on_their_uniforms_alone(name: str) -> None:
     net = small_net(name, sharpness=1.0)
     encoded, limits = encode(net), [9] * 5
-    chances = torch.rand(5, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    together = sample(net.decoder, encoded, limits=limits, chances=chances)
+    uniforms = torch.rand(5, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    together = sample(net.decoder, encoded, limits=limits, uniforms=uniforms)
     for row in range(5):
-        (alone,) = sample(net.decoder, only(encoded, row), limits=[9], chances=chances[row : row + 1])
+        (alone,) = sample(net.decoder, only(encoded, row), limits=[9], uniforms=uniforms[row : row + 1])
         assert alone.ids == together[row].ids
     assert len({tuple(found.ids) for found in together}) > 1
-    cold = sample(net.decoder, encoded, limits=limits, chances=chances, top_k=1)
+    cold = sample(net.decoder, encoded, limits=limits, uniforms=uniforms, top_k=1)
     assert [found.ids for found in cold] == [found.ids for found in greedy_search(net.decoder, encoded, limits=limits)]
 
 

@@ -33,8 +33,8 @@ def save(path: Path, *maps: AttentionMap, tree: list[TreeNode] | None = None) ->
 def cells_of(seen: AttentionMap) -> list[tuple[int, int]]:
     """The first, the last, and some others."""
     down, across = len(seen.rows), len(seen.column_labels)
-    chance = random.Random(2)
-    others = [(chance.randrange(down), chance.randrange(across)) for _ in range(6)]
+    rng = random.Random(2)
+    others = [(rng.randrange(down), rng.randrange(across)) for _ in range(6)]
     return [(0, 0), (down - 1, across - 1), (0, across - 1), (down - 1, 0), *others]
 
 

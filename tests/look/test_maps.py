@@ -106,7 +106,7 @@ def test_an_image_has_its_places_as_columns() -> None:
 
 
 def test_rollout_is_a_walk_through_the_layers() -> None:
-    """Against the sum over all paths, written out: at each layer go on or stay, with even chances."""
+    """Against the sum over all paths, written out: at each layer go on or stay, with even probabilities."""
     own = random_map(layers=3, heads=2, kind="encoder")
     layers = own.weights.mean(1)
     wanted = np.zeros((3, 3))
@@ -115,8 +115,8 @@ def test_rollout_is_a_walk_through_the_layers() -> None:
             for first in range(3):
                 for at in range(3):
                     steps = ((last, second, 2), (second, first, 1), (first, at, 0))
-                    chances = [(layers[layer, a, b] + (a == b)) / 2 for a, b, layer in steps]
-                    wanted[last, at] += np.prod(chances)
+                    probabilities = [(layers[layer, a, b] + (a == b)) / 2 for a, b, layer in steps]
+                    wanted[last, at] += np.prod(probabilities)
     rolled = rollout(own)
     np.testing.assert_allclose(rolled.weights[0, 0], wanted, atol=1e-6)
     np.testing.assert_allclose(rolled.weights.sum(-1), 1, atol=1e-5)

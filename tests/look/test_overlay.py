@@ -28,8 +28,8 @@ def picture(kind: str = "PNG") -> bytes:
 
 
 def seen(layers: int = 2, heads: int = 2) -> AttentionMap:
-    chance = np.random.default_rng(0)
-    weights = chance.dirichlet(np.full(HIGH * WIDE, 0.3), size=(layers, heads, len(WORDS)))
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(HIGH * WIDE, 0.3), size=(layers, heads, len(WORDS)))
     return AttentionMap(WORDS, Grid(HIGH, WIDE, picture()), weights)
 
 

@@ -11,9 +11,9 @@ from saccade.metrics import score_bits
 
 
 def test_bits_are_the_cross_entropy_of_a_sequence():
-    chance = np.random.default_rng(0)
-    logits = chance.normal(size=(4, 5, 3)).astype(np.float32) * 4
-    targets = chance.integers(0, 2, (4, 5, 3)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(4, 5, 3)).astype(np.float32) * 4
+    targets = rng.integers(0, 2, (4, 5, 3)).astype(np.float32)
     found = score_bits(logits, targets)
     total = F.binary_cross_entropy_with_logits(torch.from_numpy(logits), torch.from_numpy(targets), reduction="sum")
     assert found.bits == pytest.approx(total.item() / 4 / math.log(2), rel=1e-6)

@@ -18,12 +18,12 @@ FLICKR8K = Path(__file__).parents[3] / "shared" / "data" / "flickr8k" / "test_ca
 
 def made_up(images: int, seed: int = 0) -> tuple[list[list[str]], list[list[list[str]]]]:
     """Captions of few words, so that n-grams meet."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
 
     def caption() -> list[str]:
-        return chance.choices(["a", "dog", "cat", "runs", "on", "the", "red", "ball"], k=chance.randint(3, 12))
+        return rng.choices(["a", "dog", "cat", "runs", "on", "the", "red", "ball"], k=rng.randint(3, 12))
 
-    return [caption() for _ in range(images)], [[caption() for _ in range(chance.randint(1, 5))] for _ in range(images)]
+    return [caption() for _ in range(images)], [[caption() for _ in range(rng.randint(1, 5))] for _ in range(images)]
 
 
 def test_people_against_people_on_flickr8k():

@@ -26,7 +26,7 @@ def letters_of(path: tuple[int, ...]) -> tuple[list[int], list[int]]:
     return letters, belongs
 
 
-# Places (column, symbol) that have no chance at all.
+# Places (column, symbol) that have no probability at all.
 IMPOSSIBLE = [[], [(0, 0)], [(2, 1), (2, 2)], [(0, 1), (1, 0), (5, 0)]]
 
 
@@ -70,7 +70,7 @@ def test_a_text_that_has_no_room_is_nowhere():
     assert not occupancy(log_probs, [1, 1], blank=0).any()  # they need a blank between them
 
 
-def test_a_text_that_has_no_chance_is_nowhere():
+def test_a_text_of_probability_zero_is_nowhere():
     log_probs = torch.zeros(COLUMNS, SIZE).index_fill(1, torch.tensor([2]), -torch.inf).log_softmax(-1)
     assert occupancy(log_probs, [1, 2], blank=0).equal(torch.zeros(2, COLUMNS))
     assert occupancy(log_probs, [1, 3], blank=0).any()

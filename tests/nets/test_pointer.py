@@ -174,10 +174,10 @@ class Countdown(Searchable[Tensor]):
     def step(
         self, tokens: Tensor, state: Tensor, *, need_weights: bool = False, best: int | None = None
     ) -> Step[Tensor]:
-        chances = torch.full((len(tokens), 3 + END + 1), 1e-3)
-        chances[:, END] = 0.01
-        chances[torch.arange(len(tokens)), torch.where(state < 3, END + 1 + state, END)] = 0.9
-        return Step(chances.log(), state + 1, None)
+        probabilities = torch.full((len(tokens), 3 + END + 1), 1e-3)
+        probabilities[:, END] = 0.01
+        probabilities[torch.arange(len(tokens)), torch.where(state < 3, END + 1 + state, END)] = 0.9
+        return Step(probabilities.log(), state + 1, None)
 
     def reorder(self, state: Tensor, index: Tensor) -> Tensor:
         return state[index]

@@ -84,11 +84,11 @@ def test_steps_are_those_of_the_paper(reads: int, writes: int, shifts: int):
 def heads_and_memory(
     sizes: HeadSizes, places: int, dtype: torch.dtype, scale: float = 1.0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    chance = torch.Generator().manual_seed(1)
+    rng = torch.Generator().manual_seed(1)
     heads = sizes.read + sizes.write
-    memory = torch.randn(3, places, sizes.width, generator=chance, dtype=dtype)
-    last = torch.softmax(torch.randn(3, heads, places, generator=chance, dtype=dtype), dim=-1)
-    said = scale * torch.randn(3, sum(sizes.parts()), generator=chance, dtype=dtype)
+    memory = torch.randn(3, places, sizes.width, generator=rng, dtype=dtype)
+    last = torch.softmax(torch.randn(3, heads, places, generator=rng, dtype=dtype), dim=-1)
+    said = scale * torch.randn(3, sum(sizes.parts()), generator=rng, dtype=dtype)
     return memory.requires_grad_(), last.requires_grad_(), said.requires_grad_()
 
 

@@ -103,11 +103,11 @@ def test_n_best_lists(beam: int, alpha: float, patient: bool) -> None:  # noqa: 
 
 
 def chain(*choices: dict[int, float]) -> Table:
-    """At each place the same chances, whatever stood before: those that are named, and none for the rest."""
+    """At each place the same probabilities, whatever stood before: those that are named, and none for the rest."""
     logits = torch.full((SENTENCES, PLACES, SIZE, SIZE), -torch.inf)
-    for place, chances in enumerate(choices):
-        for token, chance in chances.items():
-            logits[:, place, :, token] = math.log(chance)
+    for place, probabilities in enumerate(choices):
+        for token, probability in probabilities.items():
+            logits[:, place, :, token] = math.log(probability)
     return Table(logits)
 
 

@@ -80,13 +80,13 @@ def test_tensorflow_addons_monotonic(hard: bool) -> None:  # noqa: FBT001
     before = [1.0, 0.0, 0.0, 0.0, 0.0]
     wanted: list[list[float]] = []
     for row in logits.double().tolist():
-        chances = [float(one > 0) if hard else 1 / (1 + math.exp(-one)) for one in row]
+        probabilities = [float(one > 0) if hard else 1 / (1 + math.exp(-one)) for one in row]
         here: list[float] = []
         comes_by, last = 0.0, 0.0
-        for chance, stood in zip(chances, before, strict=True):
+        for probability, stood in zip(probabilities, before, strict=True):
             comes_by = (1 - last) * comes_by + stood
-            here.append(chance * comes_by)
-            last = chance
+            here.append(probability * comes_by)
+            last = probability
         wanted.append(here)
         before = here
     weighting = Monotonic(bias=0.0, noise=0.0).train(not hard)

@@ -49,9 +49,9 @@ def seal(folder: Path, tensors: dict[str, torch.Tensor] | None = None) -> None:
 def test_a_flipped_bit_is_noticed_in_the_file_where_it_is(name: str, copy: Path) -> None:
     path = copy / name
     content = path.read_bytes()
-    chance = random.Random(7)
-    for place in [0, len(content) - 1, *(chance.randrange(len(content)) for _ in range(25))]:
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << chance.randrange(8)]) + content[place + 1 :])
+    rng = random.Random(7)
+    for place in [0, len(content) - 1, *(rng.randrange(len(content)) for _ in range(25))]:
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :])
         assert str(path) in refused(copy)
     path.write_bytes(content)
     saccade.load(copy)

@@ -24,10 +24,10 @@ def sort_pairs(count: int) -> list[Pair]:
 
 def _pairs(count: int, answer: Any) -> list[Pair]:
     """Sequences of two to five letters, no one twice, and what they are to become."""
-    chance = random.Random(1)
+    rng = random.Random(1)
     pairs: dict[str, str] = {}
     while len(pairs) < count:
-        letters = chance.choices(LETTERS, k=chance.randint(2, 5))
+        letters = rng.choices(LETTERS, k=rng.randint(2, 5))
         pairs[" ".join(letters)] = " ".join(answer(letters))
     return [Pair(*pair) for pair in pairs.items()]
 

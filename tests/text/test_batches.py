@@ -63,11 +63,11 @@ def test_what_a_batch_holds() -> None:
 
 def test_little_is_padding() -> None:
     """On either side, for pairs whose lengths go together only roughly; less than if only one side were looked at."""
-    chance = random.Random(0)
+    rng = random.Random(0)
     examples: list[Example] = []
     for _ in range(20_000):
-        length = min(max(round(chance.gauss(14, 5)), 4), 40)
-        examples.append(Example([4] * length, [4] * max(2, length + round(chance.gauss(0, 3)))))
+        length = min(max(round(rng.gauss(14, 5)), 4), 40)
+        examples.append(Example([4] * length, [4] * max(2, length + round(rng.gauss(0, 3)))))
     batches = list(Batches(examples, tokens=4096, seed=0).one_epoch())
     real_source = sum(int(batch.source_lengths.sum()) for batch in batches)
     assert real_source / sum(batch.source.numel() for batch in batches) > 0.93

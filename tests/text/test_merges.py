@@ -39,15 +39,15 @@ def test_without_failures_words_are_cut_as_sentencepiece_cuts_them() -> None:
 def test_failures_change_the_pieces_and_not_the_text() -> None:
     vocabularies = learn_vocabularies(PAIRS, VocabularySettings(size=300, joint=True))
     sample = vocabularies.sampler(rate=0.2, seed=0)
-    chance = random.Random(0)
+    rng = random.Random(0)
     longer = 0
     for pair in PAIRS:
-        for text, ids in zip(pair, sample(pair, chance), strict=True):
+        for text, ids in zip(pair, sample(pair, rng), strict=True):
             assert ids[-1] == END
             assert vocabularies.source.text(ids[:-1]) == text
             longer += len(ids) - len(vocabularies.source.encode(text).ids)
     assert longer > len(PAIRS)
-    assert len({tuple(sample(PAIRS[0], chance)[0]) for _ in range(50)}) > 5
+    assert len({tuple(sample(PAIRS[0], rng)[0]) for _ in range(50)}) > 5
 
 
 def test_the_ways_to_cut_a_word_do_not_depend_on_what_came_before() -> None:
@@ -61,8 +61,8 @@ def test_a_cursor_goes_on_where_it_was_though_every_epoch_is_cut_otherwise() -> 
     sample = learn_vocabularies(PAIRS, VocabularySettings(size=300, joint=True)).sampler(rate=0.1, seed=0)
 
     def examples(epoch: int) -> list[Example]:
-        chance = random.Random(epoch)
-        return [Example(*sample(pair, chance)) for pair in PAIRS]
+        rng = random.Random(epoch)
+        return [Example(*sample(pair, rng)) for pair in PAIRS]
 
     batches = Batches(examples, tokens=2000, seed=0)
     straight = list(islice(batches.stream(Cursor()), 20))

@@ -96,8 +96,8 @@ def test_word_by_word_is_what_sentencepiece_does_with_the_sentence(method: str, 
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "source.model"))
     texts = [pair.source for pair in PAIRS]
     if method == "bpe":  # a unigram model may break a tie between two cuts of a random word in another way
-        letters, chance = "".join(texts), random.Random(3)
-        texts += ["".join(chance.choices(letters, k=30)) for _ in range(200)]
+        letters, rng = "".join(texts), random.Random(3)
+        texts += ["".join(rng.choices(letters, k=30)) for _ in range(200)]
     for text in texts:
         assert vocabularies.source.encode(text).ids == [*pieces.encode(text), END]
 

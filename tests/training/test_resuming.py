@@ -96,7 +96,7 @@ def test_ten_kills_change_nothing(recipe: list[str], tmp_path: Path) -> None:
 
     steps = without_times(undisturbed)[-1]["step"]
     assert isinstance(steps, int)
-    chance = random.Random()
+    rng = random.Random()
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", NURSERY, *recipe, "--run", str(disturbed)],
         stdin=subprocess.PIPE,
@@ -112,8 +112,8 @@ def test_ten_kills_change_nothing(recipe: list[str], tmp_path: Path) -> None:
             child = told(nursery, "child")
             if len(killed_at_steps) < 10:
                 # sometimes before it has done anything, mostly after it got on by a few steps, however busy the machine
-                wait_for_step(disturbed, min(step_of(disturbed) + chance.choice([0, 2, 4, 6, 8]), steps))
-                time.sleep(chance.uniform(0.0, 0.05))
+                wait_for_step(disturbed, min(step_of(disturbed) + rng.choice([0, 2, 4, 6, 8]), steps))
+                time.sleep(rng.uniform(0.0, 0.05))
                 with contextlib.suppress(ProcessLookupError):  # it was done before that: try again
                     os.kill(child, signal.SIGKILL)
                     killed_at_steps.append(step_of(disturbed))

@@ -88,24 +88,24 @@ def make_episodes(
     of_lengths, of_repeats = share, share
     if settings.make == "repeat-copy":
         of_lengths, of_repeats = min(1.0, 2 * share), max(0.0, 2 * share - 1)
-    chance = np.random.default_rng(list(f"{settings.make} {settings.seed} {seed}".encode()))
+    rng = np.random.default_rng(list(f"{settings.make} {settings.seed} {seed}".encode()))
     drawn = int(
-        chance.integers(
+        rng.integers(
             settings.min_length,
             settings.min_length + round(of_lengths * (settings.max_length - settings.min_length)) + 1,
         )
     )
-    again = int(chance.integers(1, 1 + round(of_repeats * (settings.max_repeats - 1)) + 1))
+    again = int(rng.integers(1, 1 + round(of_repeats * (settings.max_repeats - 1)) + 1))
     episodes = _MAKERS[settings.make](
-        settings, count, drawn if length is None else length, again if repeats is None else repeats, chance
+        settings, count, drawn if length is None else length, again if repeats is None else repeats, rng
     )
     if settings.make == "repeat-copy" and share < 1:
         episodes.scored[-1] = False
     return episodes
 
 
-def _bits(chance: np.random.Generator, *shape: int) -> Array:
-    return chance.integers(0, 2, shape).astype(np.float32)
+def _bits(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.integers(0, 2, shape).astype(np.float32)
 
 
 def _empty(settings: AlgorithmSettings, count: int, steps: int) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -117,8 +117,8 @@ def _empty(settings: AlgorithmSettings, count: int, steps: int) -> tuple[Array, 
     )
 
 
-def _copy(settings: AlgorithmSettings, count: int, length: int, _repeats: int, chance: np.random.Generator) -> Episodes:
-    vectors = _bits(chance, count, length, settings.bits)
+def _copy(settings: AlgorithmSettings, count: int, length: int, _repeats: int, rng: np.random.Generator) -> Episodes:
+    vectors = _bits(rng, count, length, settings.bits)
     inputs, targets, scored = _empty(settings, count, 2 * length + 1)
     inputs[:, :length, :-1] = vectors
     inputs[:, length, -1] = 1  # now write
@@ -128,9 +128,9 @@ def _copy(settings: AlgorithmSettings, count: int, length: int, _repeats: int, c
 
 
 def _repeat_copy(
-    settings: AlgorithmSettings, count: int, length: int, repeats: int, chance: np.random.Generator
+    settings: AlgorithmSettings, count: int, length: int, repeats: int, rng: np.random.Generator
 ) -> Episodes:
-    vectors = _bits(chance, count, length, settings.bits)
+    vectors = _bits(rng, count, length, settings.bits)
     inputs, targets, scored = _empty(settings, count, length + 1 + length * repeats + 1)
     inputs[:, :length, : settings.bits] = vectors
     inputs[:, length, -2] = 1  # now write, so many times:
@@ -146,11 +146,9 @@ def scaled_repeats(repeats: int, max_repeats: int) -> float:
     return (repeats - (max_repeats + 1) / 2) / max(((max_repeats**2 - 1) / 12) ** 0.5, 1.0)
 
 
-def _recall(
-    settings: AlgorithmSettings, count: int, length: int, _repeats: int, chance: np.random.Generator
-) -> Episodes:
-    items = _bits(chance, count, length, ITEM, settings.bits)
-    asked = chance.integers(0, length - 1, count)  # any but the last, which nothing comes after
+def _recall(settings: AlgorithmSettings, count: int, length: int, _repeats: int, rng: np.random.Generator) -> Episodes:
+    items = _bits(rng, count, length, ITEM, settings.bits)
+    asked = rng.integers(0, length - 1, count)  # any but the last, which nothing comes after
     asking = length * (ITEM + 1)
     inputs, targets, scored = _empty(settings, count, asking + 1 + ITEM + 1 + ITEM)
     for item in range(length):
@@ -167,15 +165,13 @@ def _recall(
     return Episodes(inputs, targets, scored, phases, length)
 
 
-def _ngrams(
-    settings: AlgorithmSettings, count: int, length: int, _repeats: int, chance: np.random.Generator
-) -> Episodes:
-    table = chance.beta(0.5, 0.5, (count, 2**CONTEXT))  # for each sequence, how likely a 1 is after each context
+def _ngrams(settings: AlgorithmSettings, count: int, length: int, _repeats: int, rng: np.random.Generator) -> Episodes:
+    table = rng.beta(0.5, 0.5, (count, 2**CONTEXT))  # for each sequence, how likely a 1 is after each context
     bits = np.zeros((count, length), np.int64)
-    bits[:, :CONTEXT] = chance.integers(0, 2, (count, CONTEXT))
+    bits[:, :CONTEXT] = rng.integers(0, 2, (count, CONTEXT))
     for step in range(CONTEXT, length):
         likely = table[np.arange(count), context_of(bits, step)]
-        bits[:, step] = chance.random(count) < likely
+        bits[:, step] = rng.random(count) < likely
     inputs, targets, scored = _empty(settings, count, length - 1)
     inputs[:, :, 0] = bits[:, :-1]
     targets[:, :, 0] = bits[:, 1:]
@@ -207,10 +203,10 @@ def best_guesses(bits: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _priority_sort(
-    settings: AlgorithmSettings, count: int, length: int, _repeats: int, chance: np.random.Generator
+    settings: AlgorithmSettings, count: int, length: int, _repeats: int, rng: np.random.Generator
 ) -> Episodes:
-    vectors = _bits(chance, count, length, settings.bits)
-    priorities = chance.uniform(-1, 1, (count, length)).astype(np.float32)
+    vectors = _bits(rng, count, length, settings.bits)
+    priorities = rng.uniform(-1, 1, (count, length)).astype(np.float32)
     wanted = max(1, round(_KEPT * length))
     inputs, targets, scored = _empty(settings, count, length + 1 + wanted)
     inputs[:, :length, : settings.bits] = vectors

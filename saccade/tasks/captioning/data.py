@@ -104,8 +104,8 @@ def _split(
         names = sorted(set(train_names))
         if len(names) < 2:
             raise InputError(f"{settings.captions}: one image is too few to train and to validate; give data.valid")
-        chance = random.Random(f"hold out {settings.seed}")
-        valid_names = chance.sample(names, min(settings.validation_size, max(len(names) // 10, 1)))
+        rng = random.Random(f"hold out {settings.seed}")
+        valid_names = rng.sample(names, min(settings.validation_size, max(len(names) // 10, 1)))
     elif settings.train is not None:
         _tell_shared(train_names, valid_names, settings, tell)
     for_valid = set(valid_names)

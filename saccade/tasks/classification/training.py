@@ -72,7 +72,7 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
 
 
 def moved(images: Tensor, most: int, *, mirror: bool) -> Tensor:
-    """Images `[B, C, H, W]`, each moved by up to `most` pixels each way, and every other one mirrored, by chance.
+    """Images `[B, C, H, W]`, each moved by up to `most` pixels each way, and every other one mirrored, at random.
 
     What comes in at the edge is what was at the edge.
     """

@@ -1,4 +1,4 @@
-"""Lines of digits: several in a row, with gaps by chance, as one strip; from made digits or from MNIST's."""
+"""Lines of digits: several in a row, with random gaps, as one strip; from made digits or from MNIST's."""
 
 import random
 from typing import NamedTuple
@@ -29,11 +29,11 @@ def make_lines(
     strips = np.zeros((count, side, width), dtype=np.uint8)
     texts: list[str] = []
     for number in range(count):
-        chance = random.Random(f"line {seed} {number}")
-        chosen = [chance.randrange(len(grey)) for _ in range(chance.randint(min_length, max_length))]
+        rng = random.Random(f"line {seed} {number}")
+        chosen = [rng.randrange(len(grey)) for _ in range(rng.randint(min_length, max_length))]
         closest = round(side * (1 - overlap))  # from the left of one digit to that of the next
         room = width - side - closest * (len(chosen) - 1)
-        cuts = sorted(chance.randint(0, room) for _ in chosen)
+        cuts = sorted(rng.randint(0, room) for _ in chosen)
         for place, digit in enumerate(chosen):
             left = cuts[place] + closest * place
             part = strips[number, :, left : left + side]

@@ -80,9 +80,9 @@ def make_problems(kind: ProblemKind, count: int, *, seed: int | str, min_length:
     The same for the same seed.
     """
     size, answer_of = KINDS[kind]
-    chance = random.Random(f"{kind} {seed}")
+    rng = random.Random(f"{kind} {seed}")
     problems: list[Problem] = []
     for _ in range(count):
-        inputs = [[chance.random() for _ in range(size)] for _ in range(chance.randint(min_length, max_length))]
+        inputs = [[rng.random() for _ in range(size)] for _ in range(rng.randint(min_length, max_length))]
         problems.append(Problem(inputs, answer_of(inputs)))
     return problems

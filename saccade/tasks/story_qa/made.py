@@ -21,8 +21,8 @@ def make_stories(count: int, *, seed: int | str) -> list[Question]:
 
 
 def _story(number: int, seed: int | str) -> list[Question]:
-    chance = random.Random(f"stories {seed} {number}")
-    world = _World(chance)
+    rng = random.Random(f"stories {seed} {number}")
+    world = _World(rng)
     questions: list[Question] = []
     for asked in range(_QUESTIONS):
         for _ in range(_BETWEEN):
@@ -37,8 +37,8 @@ def _story(number: int, seed: int | str) -> list[Question]:
 class _World:
     """Who is where and has what, and the sentences that said so."""
 
-    def __init__(self, chance: random.Random) -> None:
-        self.chance = chance
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
         self.story: list[str] = []
         self.room: dict[str, tuple[str, int]] = {}  # of each person, and the sentence that says so
         self.holder: dict[str, tuple[str, int]] = {}  # of each thing that is held
@@ -47,23 +47,23 @@ class _World:
     def go_on(self) -> None:
         """One more sentence: mostly a walk, at times a thing that is taken or put down."""
         placed = sorted(self.room)
-        person = self.chance.choice(placed) if placed and self.chance.random() < 0.5 else self.chance.choice(PEOPLE)
+        person = self.rng.choice(placed) if placed and self.rng.random() < 0.5 else self.rng.choice(PEOPLE)
         held = [thing for thing, (holder, _) in self.holder.items() if holder == person]
         free = [thing for thing in THINGS if thing not in self.holder and self._can_take(person, thing)]
         here = len(self.story)
-        if person in self.room and held and self.chance.random() < 0.25:
-            thing = self.chance.choice(held)
+        if person in self.room and held and self.rng.random() < 0.25:
+            thing = self.rng.choice(held)
             room, walked = self.room[person]
             self.left[thing] = (room, (walked, here))
             del self.holder[thing]
             self.story.append(f"{person} put the {thing} down.")
-        elif person in self.room and free and self.chance.random() < 0.4:
-            thing = self.chance.choice(free)
+        elif person in self.room and free and self.rng.random() < 0.4:
+            thing = self.rng.choice(free)
             self.holder[thing] = (person, here)
             self.story.append(f"{person} took the {thing}.")
         else:
             now = self.room[person][0] if person in self.room else None
-            room = self.chance.choice([room for room in ROOMS if room != now])
+            room = self.rng.choice([room for room in ROOMS if room != now])
             self.room[person] = (room, here)
             self.story.append(f"{person} went to the {room}.")
 
@@ -81,8 +81,8 @@ class _World:
         for thing, (room, facts) in self.left.items():
             if thing not in self.holder:
                 possible.append((f"Where is the {thing}?", room, facts))
-        if possible and self.chance.random() < 0.6:
-            return self.chance.choice(possible)
-        person = self.chance.choice(sorted(self.room))
+        if possible and self.rng.random() < 0.6:
+            return self.rng.choice(possible)
+        person = self.rng.choice(sorted(self.room))
         room, walked = self.room[person]
         return f"Where is {person}?", room, (walked,)

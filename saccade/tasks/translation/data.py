@@ -37,8 +37,8 @@ def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda tex
         return Splits(pairs, _read(settings.valid, settings, tell))
     if len(pairs) < 2:
         raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
-    chance = random.Random(f"hold out {settings.seed}")
-    held_out = set(chance.sample(range(len(pairs)), min(settings.validation_size, max(len(pairs) // 10, 1))))
+    rng = random.Random(f"hold out {settings.seed}")
+    held_out = set(rng.sample(range(len(pairs)), min(settings.validation_size, max(len(pairs) // 10, 1))))
     train = [pair for place, pair in enumerate(pairs) if place not in held_out]
     return Splits(train, [pairs[place] for place in sorted(held_out)])
 

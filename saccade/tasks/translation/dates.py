@@ -47,11 +47,11 @@ class Dates(Corpus):
         self.locales = locales
 
     def pair(self, index: int) -> Pair:
-        chance = random.Random(f"dates {self.seed} {index}")
-        day = dt.date.fromordinal(chance.randint(_FIRST, _LAST))
-        locale = chance.choice(self.locales)
-        text = write_date(day, locale, chance.choice(date_patterns(locale)))
-        return Pair(text.lower() if chance.random() < 0.2 else text, day.isoformat())
+        rng = random.Random(f"dates {self.seed} {index}")
+        day = dt.date.fromordinal(rng.randint(_FIRST, _LAST))
+        locale = rng.choice(self.locales)
+        text = write_date(day, locale, rng.choice(date_patterns(locale)))
+        return Pair(text.lower() if rng.random() < 0.2 else text, day.isoformat())
 
 
 def date_links(pair: Pair) -> list[tuple[int, int]]:

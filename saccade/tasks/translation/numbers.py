@@ -32,9 +32,9 @@ class Numbers(Corpus):
         self.highest = highest
 
     def pair(self, index: int) -> Pair:
-        chance = random.Random(f"numbers {self.seed} {index}")
-        digits = chance.randint(1, len(str(self.highest)))
-        number = chance.randint(0 if digits == 1 else 10 ** (digits - 1), min(10**digits - 1, self.highest))
+        rng = random.Random(f"numbers {self.seed} {index}")
+        digits = rng.randint(1, len(str(self.highest)))
+        number = rng.randint(0 if digits == 1 else 10 ** (digits - 1), min(10**digits - 1, self.highest))
         return Pair(in_words(number, self.source), in_words(number, self.target))
 
 

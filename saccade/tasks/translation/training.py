@@ -89,8 +89,8 @@ class TranslationTask(Task[Batch, Translator]):
         sample = self.model.vocabularies.sampler(rate=self.recipe.vocabulary.dropout, seed=seed)
 
         def examples(epoch: int) -> list[Example]:
-            chance = random.Random(f"pieces {seed} {epoch}")
-            cut = [Example(*sample(pair, chance)) for pair in pairs]
+            rng = random.Random(f"pieces {seed} {epoch}")
+            cut = [Example(*sample(pair, rng)) for pair in pairs]
             return [
                 new if max(map(len, new)) <= max_length else old for new, old in zip(cut, self.examples, strict=True)
             ]

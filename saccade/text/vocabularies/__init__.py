@@ -57,9 +57,9 @@ class Vocabularies(NamedTuple):
         if not isinstance(source, Subwords) or not isinstance(target, Subwords):
             raise TypeError("only subwords have merges")
         read, write = (side.dropped_merges(rate=rate, seed=seed) for side in (source, target))
-        return lambda pair, chance: (
-            source.sample(pair.source, read, chance),
-            target.sample(pair.target, write, chance),
+        return lambda pair, rng: (
+            source.sample(pair.source, read, rng),
+            target.sample(pair.target, write, rng),
         )
 
 

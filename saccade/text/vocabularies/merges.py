@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping
 
-# Ways to cut a word that are drawn once and then chosen from: enough for a likeness of chance, and far cheaper.
+# Ways to cut a word that are drawn once and then chosen from: enough to look random, and far cheaper.
 _WAYS = 32
 
 
@@ -21,23 +21,23 @@ class DroppedMerges:
         self._seed = seed
         self._ways: dict[str, list[list[str]]] = {}
 
-    def cut(self, word: str, chance: random.Random) -> list[str]:
+    def cut(self, word: str, rng: random.Random) -> list[str]:
         """One of the ways to cut a word. Which ones there are depends on the seed and the word alone."""
         ways = self._ways.get(word)
         if ways is None:
             own = random.Random(f"merges {self._seed} {word}")
             ways = self._ways[word] = [merge(word, self._pieces, self._rate, own) for _ in range(_WAYS)]
-        return ways[int(chance.random() * _WAYS)]
+        return ways[int(rng.random() * _WAYS)]
 
 
-def merge(word: str, pieces: Mapping[str, float], rate: float, chance: random.Random) -> list[str]:
+def merge(word: str, pieces: Mapping[str, float], rate: float, rng: random.Random) -> list[str]:
     """Letters, merged two at a time, the best merge first, until none is left that does not fail."""
     symbols = list(word)
     while True:
         best, where = float("-inf"), -1
         for place in range(len(symbols) - 1):
             value = pieces.get(symbols[place] + symbols[place + 1])
-            if value is not None and value > best and (rate == 0 or chance.random() >= rate):
+            if value is not None and value > best and (rate == 0 or rng.random() >= rate):
                 best, where = value, place
         if where < 0:
             return symbols

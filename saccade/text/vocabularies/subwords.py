@@ -79,11 +79,11 @@ class Subwords(Vocabulary):
         pieces = {self._pieces.id_to_piece(number): self._pieces.get_score(number) for number in range(END + 1, count)}
         return DroppedMerges(pieces, rate=rate, seed=seed)
 
-    def sample(self, text: str, merges: DroppedMerges, chance: random.Random) -> list[int]:
+    def sample(self, text: str, merges: DroppedMerges, rng: random.Random) -> list[int]:
         """The numbers of a text, `END` last, with its words cut by `merges`."""
         number = self._pieces.piece_to_id
         return [
-            *(number(piece) for word in self.tidy(text).split() for piece in merges.cut(_SPACE + word, chance)),
+            *(number(piece) for word in self.tidy(text).split() for piece in merges.cut(_SPACE + word, rng)),
             END,
         ]
 

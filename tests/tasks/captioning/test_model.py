@@ -42,7 +42,7 @@ def vocabulary() -> Vocabulary:
 
 @cache
 def captioner(name: str) -> Captioner:
-    """A small captioner with weights by chance, far from even, so that a wrong output shows."""
+    """A small captioner with random weights, far from even, so that a wrong output shows."""
     torch.manual_seed(3)
     made = Captioner.make(CaptionerSettings(eye=SMALL, model=MODELS[name], vocabulary=WORDS), vocabulary())
     with torch.no_grad():

@@ -58,8 +58,8 @@ def test_the_attention_is_the_answer() -> None:
         places = [*found.order, len(problem)]
         if len(found.order) < len(problem):  # otherwise END is all that is left
             assert weights.argmax(1).tolist() == places
-        chances = weights[range(len(places)), places]
-        assert np.log(chances).sum() == pytest.approx(found.score, abs=1e-3)
+        probabilities = weights[range(len(places)), places]
+        assert np.log(probabilities).sum() == pytest.approx(found.score, abs=1e-3)
         for step, place in enumerate(found.order):  # what was pointed at is out of sight
             assert not weights[step + 1 :, place].any()
 

@@ -56,8 +56,8 @@ def test_the_hull_is_made_of_edges_with_nothing_outside(points: list[tuple[int, 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_a_point_is_a_corner_if_a_line_through_it_has_all_others_on_one_side(seed: int) -> None:
-    chance = random.Random(seed)
-    points = [[chance.random(), chance.random()] for _ in range(chance.randint(3, 12))]
+    rng = random.Random(seed)
+    points = [[rng.random(), rng.random()] for _ in range(rng.randint(3, 12))]
     count = range(len(points))
     corners = {
         a

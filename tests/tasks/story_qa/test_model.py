@@ -23,7 +23,7 @@ WORDS = StoryWords.learn(QUESTIONS)
 
 
 def made(**settings: object) -> Answerer:
-    """A small answerer with weights by chance, far from even, so that a wrong output shows."""
+    """A small answerer with random weights, far from even, so that a wrong output shows."""
     torch.manual_seed(3)
     model = MemorySettings.model_validate({"dim": 11, "memory_size": 7} | settings)
     answerer = Answerer.make(AnswererSettings(model=model), WORDS)

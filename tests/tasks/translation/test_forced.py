@@ -26,8 +26,8 @@ def test_the_log_probability_is_that_of_the_tokens(model: str) -> None:
         wanted = translator.vocabularies.target.encode(target).ids
         with torch.no_grad():
             forced = net.decoder(net.encode(ids, torch.tensor([ids.shape[1]])), torch.tensor([[2, *wanted[:-1]]]))
-            chances = net.decoder.output(forced.features[0]).softmax(-1)
-        log_prob = sum(math.log(chances[place, token]) for place, token in enumerate(wanted))
+            probabilities = net.decoder.output(forced.features[0]).softmax(-1)
+        log_prob = sum(math.log(probabilities[place, token]) for place, token in enumerate(wanted))
         assert reading.log_prob == pytest.approx(log_prob, abs=1e-3)
 
 

@@ -1,4 +1,4 @@
-"""Arguments by chance, for tests that call the C kernels with whatever there is: the same for the same seed."""
+"""Random arguments, for tests that call the C kernels with whatever there is: the same for the same seed."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ _ODD_VALUES = (torch.nan, -torch.nan, torch.inf, 0.0, 1e-40)
 _ODD_VALUES_BELOW_ZERO = (-torch.inf, -0.0)
 
 
-class Chance:
+class RandomArguments:
     """What one call gets. Half of all calls are right; in the others, any argument may be wrong in any way."""
 
     def __init__(self, seed: int) -> None:
