@@ -1,5 +1,6 @@
 """`saccade`: the way into all commands."""
 
+import argparse
 import contextlib
 import errno
 import importlib
@@ -88,14 +89,24 @@ def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in known:
         _overview(arguments, known)
         return 0
-    name, *rest = arguments
-    module = importlib.import_module(known[name][0])
+    chosen = parse(arguments)
+    return chosen.run(chosen) or 0
+
+
+def parser_of(name: str) -> Parser:
+    """The parser of what may follow a command's name."""
+    module = importlib.import_module(all_commands()[name][0])
     parser = Parser(prog=f"saccade {name}", description=(module.__doc__ or "").partition(": ")[2])
     module.add_arguments(parser)
+    return parser
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """What a command and its options mean; what they stand for is done by `chosen.run(chosen)`."""
+    name, *rest = arguments
+    parser = parser_of(name)
     # options may stand among words, but argparse cannot do that where there are commands within commands
-    parse = parser.parse_args if name in _WITH_COMMANDS else parser.parse_intermixed_args
-    chosen = parse(rest)
-    return chosen.run(chosen) or 0
+    return (parser.parse_args if name in _WITH_COMMANDS else parser.parse_intermixed_args)(rest)
 
 
 def _keep_streams_apart() -> None:
