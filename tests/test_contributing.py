@@ -26,7 +26,7 @@ def test_the_steps_for_a_new_score_are_enough(tmp_path: Path) -> None:
     )
     insert(
         tmp_path / "saccade/attention/__init__.py",
-        "from saccade.attention.scores import (",
+        "from saccade.attention.scores.dot import",
         "from saccade.attention.scores.distance import Distance\n",
     )
     reference = tmp_path / "tests/attention/reference.py"

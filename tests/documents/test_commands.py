@@ -20,7 +20,6 @@ from tests.documents.pages import COMMANDS, DOCUMENTS, ROOT, Section, command_li
 
 LANGUAGES = {COMMANDS, "python", "text", "json"}
 PROGRAMS = {"saccade", "echo", "make", "pip", "python"}
-TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 # What stands for a reader's own: `train.seed=N`, `data.train=...`, `--run DIR`.
 PLACEHOLDER = re.compile(r"[A-Z]+|\.\.\.")
@@ -41,7 +40,8 @@ def problem_with(words: list[str], *, whole: bool) -> str | None:
     if program == "saccade":
         return _problem_with_saccade(rest, whole=whole)
     if program == "make":
-        return next((f"make has no {word}" for word in rest if word not in TARGETS), None)
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        return next((f"make has no {word}" for word in rest if word not in targets), None)
     if program == "python":
         modules = [rest[at + 1].replace(".", "/") for at, word in enumerate(rest) if word == "-m"]
         there = [(ROOT / f"{module}.py").exists() or (ROOT / module / "__main__.py").exists() for module in modules]
