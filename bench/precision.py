@@ -14,7 +14,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import torch
 
@@ -25,7 +25,8 @@ from saccade.runtime import shortlist
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.result import Translation
 
-WAYS = ("exact", "float32", "int8")
+Way = Literal["exact", "float32", "int8"]
+WAYS: tuple[Way, ...] = get_args(Way)
 
 
 def main() -> None:
@@ -71,7 +72,7 @@ def compare(translator: Translator, sentences: list[str], beam: int, *, turns: i
     return results
 
 
-def translate(translator: Translator, sentences: list[str], beam: int, way: str) -> list[Translation]:
+def translate(translator: Translator, sentences: list[str], beam: int, way: Way) -> list[Translation]:
     if way != "exact":
         return translator.translate(sentences, beam=beam, precision=way)
     usual = shortlist.MIN_WEIGHTS

@@ -17,7 +17,13 @@ from saccade.nets.decoder import Decoder, Encoded, Forced, Searchable, Step, spr
 from saccade.nets.dropout import Dropout
 from saccade.nets.evaluating import evaluating
 from saccade.nets.eye import GRIDS, Eye, Level
-from saccade.nets.from_settings import layer_shape, make_embedding, make_rnn_decoder, make_transformer_decoder
+from saccade.nets.from_settings import (
+    layer_shape,
+    make_embedding,
+    make_rnn_decoder,
+    make_transformer_decoder,
+    make_transformer_encoder,
+)
 from saccade.nets.glimpses import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
 from saccade.nets.grid import GridEncoder
 from saccade.nets.line_encoder import LineEncoder
@@ -79,6 +85,7 @@ __all__ = [
     "make_embedding",
     "make_rnn_decoder",
     "make_transformer_decoder",
+    "make_transformer_encoder",
     "move_heads",
     "occupancy",
     "output_size",

@@ -1,11 +1,11 @@
-"""Decoders as settings describe them, for every model that writes words."""
+"""Encoders and decoders as settings describe them, for every model that reads or writes words."""
 
 from torch import nn
 
 from saccade.nets.context import GatedContext, make_context
 from saccade.nets.rnn import RnnDecoder
-from saccade.nets.settings import RecurrentSettings, TransformerSettings
-from saccade.nets.transformer import LayerShape, TransformerDecoder
+from saccade.nets.settings import RecurrentSettings, TransformerEncoderSettings, TransformerSettings
+from saccade.nets.transformer import LayerShape, TransformerDecoder, TransformerEncoder
 
 RNN_STD = 0.1  # of the first embeddings of a recurrent net
 
@@ -35,7 +35,7 @@ def make_rnn_decoder(settings: RecurrentSettings, size: int, *, gate: bool = Fal
     return decoder
 
 
-def layer_shape(settings: TransformerSettings) -> LayerShape:
+def layer_shape(settings: TransformerEncoderSettings) -> LayerShape:
     return LayerShape(
         settings.dim,
         settings.heads,
@@ -48,6 +48,12 @@ def layer_shape(settings: TransformerSettings) -> LayerShape:
         settings.attention_dropout,
         settings.feed_forward_dropout,
     )
+
+
+def make_transformer_encoder(settings: TransformerEncoderSettings, embedding: nn.Embedding) -> TransformerEncoder:
+    """The encoder that reads with this embedding."""
+    shape = layer_shape(settings)
+    return TransformerEncoder(embedding, shape, layers=settings.layers, max_length=settings.max_length)
 
 
 def make_transformer_decoder(settings: TransformerSettings, embedding: nn.Embedding) -> TransformerDecoder:

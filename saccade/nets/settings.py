@@ -42,11 +42,11 @@ class RecurrentSettings(Settings):
         return self
 
 
-class TransformerSettings(Settings):
-    """The Transformer."""
+class TransformerEncoderSettings(Settings):
+    """A stack of Transformer layers whose items look at each other."""
 
     kind: Literal["transformer"]
-    layers: Layers = 4  # of the encoder, and of the decoder
+    layers: Layers = 4
     dim: Size = 256
     heads: Size = 4
     feed_forward: Size = 1024
@@ -54,14 +54,13 @@ class TransformerSettings(Settings):
     positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
     score: Literal["scaled-dot", "dot", "general", "cosine", "additive"] = "scaled-dot"
     activation: Literal["relu", "gelu"] = "relu"
-    tie: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
     dropout: Share = 0.1
     attention_dropout: Share = 0.0
     feed_forward_dropout: Share = 0.0  # between the two maps, where the paper has none
     max_length: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
 
     @model_validator(mode="after")
-    def _fits_together(self) -> "TransformerSettings":
+    def _fits_together(self) -> Self:
         if self.dim % self.heads:
             raise ValueError(f"dim: found {self.dim}, wanted a multiple of heads, {self.heads}")
         if self.positions == "sinusoidal" and self.dim % 2:
@@ -69,6 +68,12 @@ class TransformerSettings(Settings):
         if self.positions == "rotary" and self.dim // self.heads % 2:
             raise ValueError(f"dim / heads: found {self.dim // self.heads}, wanted an even number for rotary positions")
         return self
+
+
+class TransformerSettings(TransformerEncoderSettings):
+    """The Transformer: encoder, if there are words to read, and decoder, as many layers of each."""
+
+    tie: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
 
 
 class BlockSettings(Settings):

@@ -1,8 +1,8 @@
-"""What the commands that answer many inputs have in common: where their files go, and what they say of failures."""
+"""What the commands that answer many inputs have in common: where their files go, what they say of scores, failures."""
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -56,6 +56,17 @@ def show_nothing(error: InputError, empty: dict[str, object], *, as_json: bool) 
         print(f"saccade: {error}", file=sys.stderr)
     print(json.dumps(empty | ({"error": str(error)} if failed else {}), ensure_ascii=False) if as_json else "")
     return failed
+
+
+def print_scores(total: int, what: str, scores: Mapping[str, float], *, as_json: bool) -> None:
+    """The figures of `saccade evaluate`, a line each, of so many inputs; or all as one JSON object."""
+    if as_json:
+        print(json.dumps({what: total, **scores}))
+        return
+    print(f"{total} {what}")
+    width = max(10, *map(len, scores))
+    for name, value in scores.items():
+        print(f"{name:<{width}} {value:6.2f}")
 
 
 def tell_failures(failed: int, total: int, what: str) -> int:

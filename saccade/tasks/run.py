@@ -20,8 +20,8 @@ from saccade.training import CHECKPOINT, Callback, Recipe, Reporter, Stopping, d
 from saccade.training.lock import LOCK, locked
 
 RECIPE = "recipe.yaml"
-# With other data, another vocabulary or another net, the checkpoint would be of no use.
-_FIXED = ("task", "data.", "vocabulary.", "eye.", "model.")
+# What may change while a training is broken off: with other data or another net, the checkpoint would be of no use.
+_FREE = ("train.", "validation.")
 _FORMAT = "saccade run"
 _MOST_BYTES = 1 << 20
 _MOST_FOLDERS = 10
@@ -173,7 +173,7 @@ def _compare_recipes(recipe: Recipe[Any, Any], run: Path, reporter: Reporter) ->
     before = recipe_of_run(run)
     paths = path_settings(before).keys() | path_settings(recipe).keys()
     changed = differences(before, recipe)
-    fixed = [one for one in changed if one.startswith(_FIXED) and one.partition(":")[0] not in paths]
+    fixed = [one for one in changed if not one.startswith(_FREE) and one.partition(":")[0] not in paths]
     if fixed:
         raise InputError(f"{run} was begun with other settings: {'; '.join(fixed)}; begin in another folder")
     for change in changed:

@@ -7,15 +7,16 @@ from saccade.training.loop import CHECKPOINT, average, describe, make_optimizer,
 from saccade.training.progress import Bar, Lines, Reporter, Silent, make_reporter
 from saccade.training.recipe import Recipe
 from saccade.training.schedule import learning_rate
-from saccade.training.settings import ImageTrainSettings, TokenTrainSettings, TrainSettings
+from saccade.training.settings import BatchTrainSettings, Count, TokenTrainSettings, TrainSettings
 from saccade.training.stopping import Stopping
 from saccade.training.task import Task, count_parameters
 
 __all__ = [
     "CHECKPOINT",
     "Bar",
+    "BatchTrainSettings",
     "Callback",
-    "ImageTrainSettings",
+    "Count",
     "Journal",
     "Lines",
     "Progress",

@@ -31,7 +31,7 @@ class TrainSettings(Settings):
     save_every: Count = 250  # what a kill can cost, in steps
     save_minutes: Annotated[float, Field(gt=0)] | None = 5.0  # and in time: a checkpoint is never older
     validate_every: Count = 500
-    monitor: str = "bleu"  # what the best model is best at: one of the figures of its task, such as loss
+    monitor: str = "loss"  # what the best model is best at: one of the figures of its task
     patience: Count | None = None  # validations without a better one, after which training stops
     select_checkpoint: Literal["best", "average", "last"] = "best"  # which weights the finished model has
     average_checkpoints: Count = 5  # how many of the last validated weights `select_checkpoint: average` takes
@@ -44,8 +44,7 @@ class TokenTrainSettings(TrainSettings):
     batch_tokens: Count = 4096  # of source or target in a batch, padding included
 
 
-class ImageTrainSettings(TrainSettings):
-    """The same, for batches of images."""
+class BatchTrainSettings(TrainSettings):
+    """The same, for batches of so many items, whatever they are."""
 
-    batch: Count = 128  # images in a batch
-    monitor: str = "accuracy"
+    batch: Count = 128  # items in a batch

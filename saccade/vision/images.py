@@ -191,7 +191,8 @@ def _from_pixels(pixels: NDArray[Any] | Tensor, name: str) -> Image.Image:
     return Image.fromarray(np.ascontiguousarray(pixels))
 
 
-def expect_several(images: Sequence[ImageSource]) -> None:
-    """Raise if one image was given in place of a list of them."""
+def named_images(images: Sequence[ImageSource]) -> list[tuple[str, ImageSource]]:
+    """Images with what messages call each; one image in place of a list of them is an `InputError`."""
     if isinstance(images, str | bytes | Path | Image.Image | np.ndarray | Tensor):
         raise InputError("images: found one image, wanted a list of them; write [image]")
+    return [(image_name(one, f"image {number}"), one) for number, one in enumerate(images, start=1)]

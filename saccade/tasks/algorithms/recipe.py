@@ -8,18 +8,17 @@ from pydantic import Field
 from saccade.base.settings import Settings
 from saccade.tasks.algorithms.problems import AlgorithmSettings
 from saccade.tasks.algorithms.settings import MachineModel
-from saccade.training import Recipe, TrainSettings
+from saccade.training import BatchTrainSettings, Count, Recipe
 
 FIGURES = ("loss", "accuracy", "longer")  # what validation gives
 
 
-class AlgorithmTrainSettings(TrainSettings):
+class AlgorithmTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    batch: Annotated[int, Field(ge=1)] = 16  # sequences in a batch, all of one length
+    batch: Count = 16  # sequences in a batch, all of one length
     # steps in which the lengths grow to data.max_length, and the repeats after them
     curriculum_steps: Annotated[int, Field(ge=0)] = 0
-    monitor: str = "loss"
 
 
 class AlgorithmValidation(Settings):

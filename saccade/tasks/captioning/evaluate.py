@@ -1,7 +1,6 @@
 """`saccade evaluate` of a captioner: what it says of images that have captions, scored."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from saccade.base.files import write_file
 from saccade.decode import Search
 from saccade.metrics import caption_words, score_captions
 from saccade.shell.options import TakesOptions
-from saccade.shell.outputs import tell_failures
+from saccade.shell.outputs import print_scores, tell_failures
 from saccade.shell.search import add_search_arguments, search_of
 from saccade.tasks.captioning.caption import caption_files
 from saccade.tasks.captioning.model import Caption, Captioner
@@ -75,12 +74,7 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
     )
     if boxes:
         scores["pointing"] = score_pointing(images, found, side=captioner.settings.eye.grid.side)
-    if chosen.json:
-        print(json.dumps({"images": len(found)} | scores))
-    else:
-        print(f"{len(found)} images")
-        for name, value in scores.items():
-            print(f"{name:<10} {value:6.2f}")
+    print_scores(len(found), "images", scores, as_json=chosen.json)
     return tell_failures(len(known) - len(found), len(known), "images")
 
 

@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from saccade.base.errors import expect
 from saccade.base.model_folder import tensors_of
 from saccade.base.tensors import write_tensors
 from saccade.decode import Hypothesis, Search, SearchOptions, find, read_search
 from saccade.look import AttentionMap
 from saccade.nets import Eye, evaluating
 from saccade.runtime.heap import keep_heap
+from saccade.tasks.batches import in_batches
 from saccade.tasks.captioning.maps import map_of_caption
 from saccade.tasks.captioning.net import CaptionNet, make_caption_net
 from saccade.tasks.captioning.pretrained import features_of, load_eye
@@ -25,7 +25,7 @@ from saccade.tasks.captioning.settings import CaptionerSettings, PretrainedEye
 from saccade.tasks.model import Model
 from saccade.text import START, Tokens, Vocabulary, load_vocabulary, merge_to_words, pad
 from saccade.text import vocabulary_path as path_of_vocabulary
-from saccade.vision import ImageSource, Pixels, expect_several, image_name, picture_for_pages, read_image, scaled
+from saccade.vision import ImageSource, Pixels, named_images, picture_for_pages, read_image, scaled
 
 EYE = "eye.safetensors"
 
@@ -92,18 +92,13 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         progress   called with the number of images done since the last call
         search     the fields of `Search`, such as beam=3, nbest=3, sampling=True
         """
-        expect_several(images)
-        expect("batch", batch, batch >= 1, "at least 1")
         how = read_search(search)
-        captions: list[Caption] = []
-        for first in range(0, len(images), batch):
-            part = images[first : first + batch]
-            names = [image_name(one, f"image {number}") for number, one in enumerate(part, start=first + 1)]
-            pixels = [self.read(one, name) for one, name in zip(part, names, strict=True)]
-            captions.extend(self.caption_seen(self.see(pixels), names, how, attention=attention))
-            if progress is not None:
-                progress(len(part))
-        return captions
+
+        def captions(part: Sequence[tuple[str, ImageSource]]) -> list[Caption]:
+            pixels = [self.read(image, name) for name, image in part]
+            return self.caption_seen(self.see(pixels), [name for name, _ in part], how, attention=attention)
+
+        return in_batches(captions, named_images(images), batch=batch, progress=progress)
 
     def read(self, image: ImageSource, name: str) -> Pixels:
         """An image at the size that the eye wants; one that cannot be read is an `InputError` with its name."""

@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from saccade.base.errors import expect
 from saccade.look import AttentionMap
 from saccade.nets import evaluating
+from saccade.tasks.batches import in_batches
 from saccade.tasks.classification.net import CnnNet, GlimpseNet
 from saccade.tasks.classification.result import Classified
 from saccade.tasks.classification.settings import ClassifierSettings, CnnSettings
 from saccade.tasks.model import Model
-from saccade.vision import ImageSource, Pixels, expect_several, image_name, read_image, scaled, turned_to
+from saccade.vision import ImageSource, Pixels, image_name, named_images, read_image, scaled, turned_to
 
 
 class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
@@ -49,16 +49,11 @@ class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
         progress: Callable[[int], None] | None = None,
     ) -> list[Classified]:
         """Say what each image is: files, or their bytes."""
-        expect_several(images)
-        expect("batch", batch, batch >= 1, "at least 1")
-        results: list[Classified] = []
-        for first in range(0, len(images), batch):
-            part = images[first : first + batch]
-            pixels = [self.read(one, f"image {number}") for number, one in enumerate(part, start=first + 1)]
-            results.extend(self.classify_pixels(pixels))
-            if progress is not None:
-                progress(len(part))
-        return results
+
+        def classes(part: Sequence[tuple[str, ImageSource]]) -> list[Classified]:
+            return self.classify_pixels([self.read(image, name) for name, image in part])
+
+        return in_batches(classes, named_images(images), batch=batch, progress=progress)
 
     def read(self, image: ImageSource, name: str) -> Pixels:
         """An image at the size that the net wants; one that cannot be read is an `InputError` with its name."""

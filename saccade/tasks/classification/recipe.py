@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from saccade.base.settings import DataPath, Settings
 from saccade.tasks.classification.settings import ClassModel
-from saccade.training import ImageTrainSettings, Recipe
+from saccade.training import BatchTrainSettings, Recipe
 
 FIGURES = ("accuracy", "loss")  # what validation gives
 
@@ -33,12 +33,18 @@ class LabelledDataSettings(Settings):
         return self
 
 
-class ClassificationRecipe(Recipe[Literal["classification"], ImageTrainSettings]):
+class ClassificationTrainSettings(BatchTrainSettings):
+    """Optimisation, validation, and what is kept."""
+
+    monitor: str = "accuracy"
+
+
+class ClassificationRecipe(Recipe[Literal["classification"], ClassificationTrainSettings]):
     """Everything that `saccade train` wants to know."""
 
     data: LabelledDataSettings
     model: ClassModel
-    train: ImageTrainSettings = ImageTrainSettings()
+    train: ClassificationTrainSettings = ClassificationTrainSettings()
 
     def figures(self) -> Sequence[str]:
         return FIGURES

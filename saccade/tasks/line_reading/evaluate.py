@@ -1,14 +1,13 @@
 """`saccade evaluate` of a reader of lines: lines without a mistake, and wrong letters."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from saccade.base.errors import InputError
 from saccade.metrics import edits
 from saccade.shell.options import TakesOptions
-from saccade.shell.outputs import tell_failures
+from saccade.shell.outputs import print_scores, tell_failures
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.line_reading.model import LineReader
 from saccade.vision import read_captions
@@ -38,11 +37,8 @@ def evaluate_lines(chosen: argparse.Namespace, reader: LineReader) -> int:
         letters += len(text)
     if not lines:
         raise InputError(f"{chosen.images}: none of the images could be read")
-    figures = {"lines": lines, "exact": 100 * right / lines, "letter_errors": 100 * wrong / max(letters, 1)}
-    if chosen.json:
-        print(json.dumps(figures))
-    else:
-        print(f"{lines} lines\nexact         {figures['exact']:6.2f}\nletter errors {figures['letter_errors']:6.2f}")
+    scores = {"exact": 100 * right / lines, "letter_errors": 100 * wrong / max(letters, 1)}
+    print_scores(lines, "lines", scores, as_json=chosen.json)
     return tell_failures(len(known) - lines, len(known), "images")
 
 

@@ -12,18 +12,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from saccade.base.errors import expect
 from saccade.decode import Search, find
 from saccade.look import AttentionMap
 from saccade.nets import best_path, evaluating, occupancy
 from saccade.nets.line_encoder import NARROWING
+from saccade.tasks.batches import in_batches
 from saccade.tasks.line_reading.maps import map_of_line
 from saccade.tasks.line_reading.net import LineNet
 from saccade.tasks.line_reading.result import ReadLine
 from saccade.tasks.line_reading.settings import CHARACTERS, LineReaderSettings
 from saccade.tasks.model import Model
 from saccade.text import PAD, START, Vocabulary, load_vocabulary, pad, vocabulary_path
-from saccade.vision import ImageSource, as_png, expect_several, image_name, read_strip
+from saccade.vision import ImageSource, as_png, image_name, named_images, read_strip
 
 
 class LineReader(Model[LineReaderSettings, LineNet]):
@@ -70,16 +70,12 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         batch      how many strips go through the model at a time; no output depends on it
         progress   called with the number of strips done since the last call
         """
-        expect_several(images)
-        expect("batch", batch, batch >= 1, "at least 1")
-        results: list[ReadLine] = []
-        for first in range(0, len(images), batch):
-            part = images[first : first + batch]
-            strips = [self.strip_of(image, f"image {number}") for number, image in enumerate(part, start=first + 1)]
-            results.extend(self.read_strips(np.stack(strips), attention=attention))
-            if progress is not None:
-                progress(len(part))
-        return results
+
+        def lines(part: Sequence[tuple[str, ImageSource]]) -> list[ReadLine]:
+            strips = [self.strip_of(image, name) for name, image in part]
+            return self.read_strips(np.stack(strips), attention=attention)
+
+        return in_batches(lines, named_images(images), batch=batch, progress=progress)
 
     def strip_of(self, image: ImageSource, name: str = "the image") -> NDArray[np.uint8]:
         """An image as the net sees it, `[height, width]`, white on black."""

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from saccade.base.settings import DataPath, Settings
 from saccade.tasks.line_reading.settings import LineSettings
-from saccade.training import ImageTrainSettings, Recipe
+from saccade.training import BatchTrainSettings, Recipe
 
 FIGURES = ("exact", "loss")  # what validation gives
 
@@ -34,7 +34,7 @@ class LineDataSettings(Settings):
         return self
 
 
-class LineTrainSettings(ImageTrainSettings):
+class LineTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
     monitor: str = "exact"

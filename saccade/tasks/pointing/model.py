@@ -1,6 +1,7 @@
 """A trained pointer network: problems in, orders of their inputs out, with what was looked at on the way."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from saccade.base.errors import InputError, expect
 from saccade.decode import beam_search, greedy_search
 from saccade.look import AttentionMap
 from saccade.nets import Encoded, evaluating
+from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.pointing.files import check_inputs
 from saccade.tasks.pointing.maps import map_of_order
@@ -62,18 +64,12 @@ class Pointer(Model[PointerSettings, PointerNet]):
         progress   called with the number of problems done since the last call
         """
         expect("beam", beam, 1 <= beam <= 1000, "1 to 1000")
-        expect("batch", batch, batch >= 1, "at least 1")
         if isinstance(problems, str) or not isinstance(problems, Sequence):
             raise InputError("problems: found no list, wanted a list of problems, each a list of numbers or of points")
         read = [self.read(problem, f"problem {number}") for number, problem in enumerate(problems, start=1)]
-        results: list[Pointed] = []
         with evaluating(self.net):
-            for first in range(0, len(read), batch):
-                found = self._point(read[first : first + batch], beam, attention=attention)
-                results.extend(found)
-                if progress is not None:
-                    progress(len(found))
-        return results
+            answer = partial(self._point, beam=beam, attention=attention)
+            return in_batches(answer, read, batch=batch, progress=progress)
 
     def read(self, problem: Any, name: str) -> list[list[float]]:
         """A problem as this model wants it; one that it cannot take is an `InputError` with its name."""

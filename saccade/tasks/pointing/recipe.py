@@ -8,8 +8,7 @@ from pydantic import Field, model_validator
 from saccade.base.settings import DataPath, Settings
 from saccade.tasks.pointing.problems import ProblemKind
 from saccade.tasks.pointing.settings import PointerModel
-from saccade.training import Recipe, TrainSettings
-from saccade.training.settings import Count
+from saccade.training import BatchTrainSettings, Recipe
 
 FIGURES = ("exact", "loss")  # what validation gives
 
@@ -36,10 +35,9 @@ class PointingDataSettings(Settings):
         return self
 
 
-class PointingTrainSettings(TrainSettings):
+class PointingTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    batch: Count = 128  # problems in a batch
     monitor: str = "exact"
     label_smoothing: Annotated[float, Field(ge=0, le=0)] = 0.0  # none: most places cannot be meant at all
 

@@ -2,15 +2,17 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 import torch
 
-from saccade.base.errors import InputError, expect
+from saccade.base.errors import InputError
 from saccade.look import AttentionMap
 from saccade.nets import MemoryNetwork, Recalled, evaluating
+from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
 from saccade.tasks.story_qa.maps import map_of_answer
@@ -96,17 +98,10 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
         """
         if isinstance(questions, Question):
             raise InputError("questions: found one question, wanted a list of them; write [question]")
-        expect("batch", batch, batch >= 1, "at least 1")
-        results: list[Answer] = []
-        for first in range(0, len(questions), batch):
-            part = questions[first : first + batch]
-            arrays = encode_stories(part, self.words, memory_size=self.settings.model.memory_size)
-            results.extend(self._answers(part, arrays, attention=attention))
-            if progress is not None:
-                progress(len(part))
-        return results
+        return in_batches(partial(self._answers, attention=attention), questions, batch=batch, progress=progress)
 
-    def _answers(self, questions: Sequence[Question], arrays: StoryArrays, *, attention: bool) -> list[Answer]:
+    def _answers(self, questions: Sequence[Question], *, attention: bool) -> list[Answer]:
+        arrays = encode_stories(questions, self.words, memory_size=self.settings.model.memory_size)
         with evaluating(self.net):
             found = recall_stories(self.net, arrays, need_weights=attention)
             shares = torch.softmax(found.logits, dim=-1)

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from saccade.base.settings import DataPath, Settings
 from saccade.tasks.story_qa.settings import MemorySettings
-from saccade.training import Recipe, TrainSettings
+from saccade.training import BatchTrainSettings, Count, Recipe
 
 FIGURES = ("accuracy", "loss")  # what validation gives
 
@@ -30,10 +30,10 @@ class StoryDataSettings(Settings):
         return self
 
 
-class StoryTrainSettings(TrainSettings):
+class StoryTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    batch: Annotated[int, Field(ge=1)] = 32  # questions in a batch
+    batch: Count = 32  # questions in a batch
     clip: Annotated[float, Field(gt=0)] | None = 40.0  # the highest norm of the gradient, as published
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.0
     linear_start: Annotated[int, Field(ge=0)] = 0  # epochs without softmax in the hops, to begin with

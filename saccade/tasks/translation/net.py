@@ -10,10 +10,10 @@ from saccade.nets import (
     RnnEncoder,
     TransformerDecoder,
     TransformerEncoder,
-    layer_shape,
     make_embedding,
     make_rnn_decoder,
     make_transformer_decoder,
+    make_transformer_encoder,
     target_loss,
 )
 from saccade.nets.from_settings import RNN_STD
@@ -67,7 +67,7 @@ def _transformer(settings: TransformerSettings, source_size: int, target_size: i
     read = make_embedding(source_size, settings.dim, std)
     write = read if settings.tie == "all" and joint else make_embedding(target_size, settings.dim, std)
     decoder = make_transformer_decoder(settings, write)
-    encoder = TransformerEncoder(read, layer_shape(settings), layers=settings.layers, max_length=settings.max_length)
+    encoder = make_transformer_encoder(settings, read)
     return TranslationNet(encoder, decoder, max_length=settings.max_length)
 
 

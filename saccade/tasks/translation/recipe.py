@@ -68,6 +68,12 @@ class DataSettings(Settings):
 FIGURES = ("bleu", "chrf", "exact", "loss")  # what validation gives
 
 
+class TranslationTrainSettings(TokenTrainSettings):
+    """Optimisation, validation, and what is kept."""
+
+    monitor: str = "bleu"
+
+
 class ValidationSettings(Settings):
     """How a model is looked at while it is trained."""
 
@@ -75,13 +81,13 @@ class ValidationSettings(Settings):
     beam: Annotated[int, Field(ge=1, le=100)] = 1
 
 
-class TranslationRecipe(Recipe[Literal["translation"], TokenTrainSettings]):
+class TranslationRecipe(Recipe[Literal["translation"], TranslationTrainSettings]):
     """Everything that `saccade train` wants to know."""
 
     data: DataSettings
     vocabulary: VocabularySettings = VocabularySettings()
     model: Annotated[RnnSettings | TransformerSettings, Field(discriminator="kind")]
-    train: TokenTrainSettings = TokenTrainSettings()
+    train: TranslationTrainSettings = TranslationTrainSettings()
     validation: ValidationSettings = ValidationSettings()
 
     @model_validator(mode="after")

@@ -105,7 +105,7 @@ def test_bad_input_gets_one_line(models: Path, tmp_path: Path, capsys: pytest.Ca
     paths = {name: str(tmp_path / name) for name in files}
     for says, arguments in {
         "points, line 1: found inputs of 2 numbers each": ["point", sort, paths["points"]],
-        "a figure is of one problem": ["point", sort, paths["many"], "--png", str(tmp_path / "x.png")],
+        "a figure is of one line": ["point", sort, paths["many"], "--png", str(tmp_path / "x.png")],
         "cannot be read": ["point", sort, str(tmp_path / "missing")],
         "no such folder": ["point", str(tmp_path / "missing"), paths["many"]],
         "wanted at least 1": ["point", sort, paths["many"], "--beam", "0"],
