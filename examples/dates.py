@@ -50,8 +50,8 @@ def digits_at_home(translator: Translator, pairs: list[Pair]) -> tuple[int, int]
 
     The answers are given, so that a date that is read wrongly counts like any other.
     """
-    readings = translator.force([pair.source for pair in pairs], [pair.target for pair in pairs])
-    looked = [translator.maps(reading)[0].matrix().argmax(1) for reading in readings]
+    decodings = translator.score([pair.source for pair in pairs], [pair.target for pair in pairs])
+    looked = [translator.maps(decoding)[0].matrix().argmax(1) for decoding in decodings]
     links = [
         (chosen[target], source)
         for chosen, pair in zip(looked, pairs, strict=True)

@@ -22,7 +22,7 @@ def test_the_tree_holds_what_was_found_and_how_likely_it_was(model: str, beam: i
     """Its ends are the hypotheses; and each branch has the log probability that the decoder gives it when forced."""
     net = make(model).net.eval()
     translator = make(model)
-    sources = [translator.read(text, "x").ids for text in SOURCES[:3]]
+    sources = [translator.tokenize(text, "x").ids for text in SOURCES[:3]]
     lengths = torch.tensor([len(ids) for ids in sources])
     padded = torch.zeros(3, int(lengths.max()), dtype=torch.long)
     for row, ids in enumerate(sources):

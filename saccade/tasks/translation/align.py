@@ -1,4 +1,4 @@
-"""`saccade align`: Link the words of sentence pairs, by what a model looks at while it follows them."""
+"""`saccade align`: Link the words of sentence pairs, by what a model looks at in forced decoding."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ from saccade.shell.drawing import expect_layer_and_head
 from saccade.shell.outputs import expect_outputs
 from saccade.shell.parser import count
 from saccade.tasks.load import load
-from saccade.tasks.translation.maps import map_for_links
+from saccade.tasks.translation.maps import map_for_alignment
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.pair_options import add_pair_arguments, read_pairs
 from saccade.text import Pair
@@ -46,11 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (mutual), or where it looked at little else (entropy)",
     )
     parser.add_argument(
-        "--when",
-        choices=("written", "read"),
-        default="written",
-        help="by which step's attention a word is linked: the one that writes it (the default), or the next one, which"
-        " has read it (Chen 2020)",
+        "--shift",
+        action="store_true",
+        help="link a word by the attention of the step after the one that writes it, which has read it (SHIFT-ATT, Chen"
+        " 2020)",
     )
     parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
@@ -110,8 +109,8 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple
     """The links of each pair, and how many words it has."""
     translator = load(folder, Translator)
     for number, pair in enumerate(pairs, start=1):
-        translator.read(pair.source, f"pair {number}, source")
-        translator.read_target(pair.target, f"pair {number}, target")
+        translator.tokenize(pair.source, f"pair {number}, source")
+        translator.tokenize_target(pair.target, f"pair {number}, target")
     layer, head = (None if number is None else number - 1 for number in (chosen.layer, chosen.head))
     size = chosen.batch * _CHUNK_BATCHES
     found: list[Links] = []
@@ -121,20 +120,20 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple
         bar = progress.add_task("aligning", total=len(pairs))
         for first in range(0, len(pairs), size):
             part = pairs[first : first + size]
-            readings = translator.force(
+            decodings = translator.score(
                 [pair.source for pair in part],
                 [pair.target for pair in part],
                 batch=chosen.batch,
                 progress=lambda done: progress.advance(bar, done),
             )
-            for reading in readings:
-                sizes.append((len(reading.source_words) - 1, len(reading.target_words) - 1))
-                if reading.cross is None:
+            for decoding in decodings:
+                sizes.append((len(decoding.source_words) - 1, len(decoding.target_words) - 1))
+                if decoding.cross_attention is None:
                     raise InputError(f"{folder}: this model looks at nothing; it has no attention to align by")
-                if len(reading.target_words) == 1:  # nothing but its end
+                if len(decoding.target_words) == 1:  # nothing but its end
                     found.append([])
                     continue
-                attention = map_for_links(reading, when=chosen.when)
+                attention = map_for_alignment(decoding, shift=chosen.shift)
                 expect_layer_and_head(attention, chosen)
                 found.append(links(attention, chosen.method, layer=layer, head=head))
     return found, sizes

@@ -40,7 +40,7 @@ def evaluate_translations(chosen: argparse.Namespace, translator: Translator) ->
         raise InputError(f"--by-length: found {chosen.by_length}, wanted at least 1")
     pairs = read_pairs(chosen, second="reference")
     for number, pair in enumerate(pairs, start=1):
-        translator.parts(pair.source, f"{chosen.table or chosen.source}, sentence {number}", chosen.overlong)
+        translator.tokenize_parts(pair.source, f"{chosen.table or chosen.source}, sentence {number}", chosen.overlong)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("translating", total=len(pairs))

@@ -9,7 +9,7 @@ from saccade.shell.inputs import model_name, one_text
 from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count, expect_text
 from saccade.tasks.kind import Look
-from saccade.tasks.translation.forced import Reading
+from saccade.tasks.translation.forced_decoding import ForcedDecoding
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.result import Translation
 
@@ -32,19 +32,21 @@ def check(chosen: argparse.Namespace) -> None:
 
 
 def look_at_translation(chosen: argparse.Namespace, translator: Translator) -> Maps:
-    """Translate a sentence, or follow the given target."""
+    """Translate a sentence, or score the given target."""
     (sentence,) = chosen.inputs
     beam = chosen.beam or _BEAM
-    found, text = _follow(translator, sentence, chosen.target, beam)
+    found, text = _decode(translator, sentence, chosen.target, beam)
     tree = [] if chosen.target is not None or chosen.html is None else translator.search_tree(sentence, beam=beam)
     panel = Panel(f"{model_name(chosen.model)}: {text}", translator.maps(found, name=sentence), tree)
     return maps_as_chosen(panel, chosen, name=sentence)
 
 
-def _follow(translator: Translator, sentence: str, target: str | None, beam: int) -> tuple[Translation | Reading, str]:
+def _decode(
+    translator: Translator, sentence: str, target: str | None, beam: int
+) -> tuple[Translation | ForcedDecoding, str]:
     if target is not None:
-        reading = translator.force([sentence], [target])[0]
-        return reading, f"{target} (log probability {reading.log_prob:.3f})"
+        decoding = translator.score([sentence], [target])[0]
+        return decoding, f"{target} (log probability {decoding.log_prob:.3f})"
     translation = translator.translate([sentence], beam=beam, attention=True, overlong="error")[0]
     return translation, f"{translation.text} (score {translation.score:.3f})"
 

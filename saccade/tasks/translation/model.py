@@ -14,7 +14,7 @@ from saccade.nets import evaluating
 from saccade.runtime.heap import keep_heap
 from saccade.runtime.precision import products_in
 from saccade.tasks.model import Model
-from saccade.tasks.translation.forced import Reading, read_along
+from saccade.tasks.translation.forced_decoding import ForcedDecoding, force_decode
 from saccade.tasks.translation.maps import maps_of
 from saccade.tasks.translation.net import TranslationNet, make_net
 from saccade.tasks.translation.result import Translation, join_parts
@@ -77,8 +77,8 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
     def save_files(self, folder: Path) -> list[Path]:
         return save_vocabularies(self.vocabularies, self.settings.vocabulary, folder)
 
-    def maps(self, result: Translation | Reading, *, name: str = "") -> list[AttentionMap]:
-        """All maps of a translation that was made with `attention=True`, or of one that was given to `force`."""
+    def maps(self, result: Translation | ForcedDecoding, *, name: str = "") -> list[AttentionMap]:
+        """All maps of a translation that was made with `attention=True`, or of one that was given to `score`."""
         return maps_of(result, name=name)
 
     def translate(
@@ -121,8 +121,8 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
 
     def encode(self, text: str, where: str, *, overlong: Overlong = "split", prefix: str = "") -> EncodedSentence:
         """A sentence as tokens, and what its translation has to begin with; what cannot be read is refused."""
-        parts, note = self.parts(text, where, overlong)
-        start = self.read_prefix(prefix, f"{where}, prefix") if prefix else []
+        parts, note = self.tokenize_parts(text, where, overlong)
+        start = self.tokenize_prefix(prefix, f"{where}, prefix") if prefix else []
         inputs = [
             # what a draw belongs to is the sentence, and of a sentence in parts the part
             _Input(part, [] if number else start, text if len(parts) == 1 else " ".join(part.words))
@@ -175,7 +175,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         how = read_search(search)
         if how.sampling:
             raise InputError("sampling: draws have no tree of hypotheses; leave it out, and name a beam")
-        source = self.read(sentence, "the sentence")
+        source = self.tokenize(sentence, "the sentence")
         if len(source.ids) == 1:
             return []
         trace = Trace()
@@ -186,11 +186,11 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
             TreeNode(branch.parent, write(branch.token), branch.log_prob, branch.score) for branch in trace.branches[0]
         ]
 
-    def read(self, text: str, where: str) -> Tokens:
+    def tokenize(self, text: str, where: str) -> Tokens:
         """The tokens of a source sentence; too many of them are refused."""
-        return self.parts(text, where, "error")[0][0]
+        return self.tokenize_parts(text, where, "error")[0][0]
 
-    def parts(self, text: str, where: str, overlong: Overlong) -> tuple[list[Tokens], str]:
+    def tokenize_parts(self, text: str, where: str, overlong: Overlong) -> tuple[list[Tokens], str]:
         """The tokens of a source sentence, in parts that the model can read, and what was done to get them."""
         if len(text) > _MOST_CHARACTERS:
             raise InputError(f"{where}: {len(text):,} characters, wanted at most {_MOST_CHARACTERS:,}; split the text")
@@ -210,32 +210,34 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         parts = split_tokens(tokens, max_length)
         return parts, f"{size} at a time: translated in {len(parts)} parts"
 
-    def force(
+    def score(
         self,
         sources: Sequence[str],
         targets: Sequence[str],
         *,
         batch: int = 64,
         progress: Callable[[int], None] | None = None,
-    ) -> list[Reading]:
-        """Follow given translations word by word: how likely each is, and all that was looked at on the way."""
+    ) -> list[ForcedDecoding]:
+        """Forced decoding of given translations: how likely each is, and all that was looked at on the way."""
         if len(sources) != len(targets):
             raise InputError(f"targets: found {len(targets)}, wanted {len(sources)}, one for each source")
         expect("batch", batch, batch >= 1, "at least 1")
-        read = [self.read(text, f"sentence {number}") for number, text in enumerate(sources, start=1)]
-        written = [self.read_target(text, f"sentence {number}") for number, text in enumerate(targets, start=1)]
-        order = sorted(range(len(read)), key=lambda place: (len(read[place].ids), len(written[place].ids)))
-        readings: dict[int, Reading] = {}
+        pairs = [
+            (self.tokenize(source, f"sentence {number}"), self.tokenize_target(target, f"sentence {number}"))
+            for number, (source, target) in enumerate(zip(sources, targets, strict=True), start=1)
+        ]
+        order = sorted(range(len(pairs)), key=lambda place: [len(tokens.ids) for tokens in pairs[place]])
+        decodings: dict[int, ForcedDecoding] = {}
         for first in range(0, len(order), batch):
             places = order[first : first + batch]
             with evaluating(self.net):
-                found = read_along(self.net, [read[place] for place in places], [written[place] for place in places])
-            readings |= dict(zip(places, found, strict=True))
+                found = force_decode(self.net, *zip(*(pairs[place] for place in places), strict=True))
+            decodings |= dict(zip(places, found, strict=True))
             if progress is not None:
                 progress(len(places))
-        return [readings[place] for place in range(len(read))]
+        return [decodings[place] for place in range(len(pairs))]
 
-    def read_target(self, text: str, where: str) -> Tokens:
+    def tokenize_target(self, text: str, where: str) -> Tokens:
         """The tokens of a given translation; too many of them are refused."""
         tokens = self.vocabularies.target.encode(text)
         if len(tokens.ids) > self.net.max_length:
@@ -244,7 +246,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
             )
         return tokens
 
-    def read_prefix(self, text: str, where: str) -> list[int]:
+    def tokenize_prefix(self, text: str, where: str) -> list[int]:
         """The tokens of what a translation has to begin with; what the vocabulary does not know is refused."""
         ids = [number for number in self.vocabularies.target.encode(text).ids if number != END]
         if UNKNOWN in ids:
@@ -269,21 +271,21 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         """Hypotheses as text, the best of each sentence first with the others as its alternatives."""
         flat = [(source, hypothesis) for source, group in zip(sources, found, strict=True) for hypothesis in group]
         written = [self.vocabularies.target.decode(hypothesis.ids) for _, hypothesis in flat]
-        readings: Sequence[Reading | None] = [None] * len(flat)
+        decodings: Sequence[ForcedDecoding | None] = [None] * len(flat)
         if attention:
             # once more through the decoder, all places at once, so that a search need not carry weights along
             with evaluating(self.net):
-                readings = read_along(self.net, [source for source, _ in flat], [target for _, target in written])
+                decodings = force_decode(self.net, [source for source, _ in flat], [target for _, target in written])
         described = [
             Translation(
                 text,
                 hypothesis.score,
                 source.words,
                 target.words,
-                None if reading is None else reading.cross,
-                reading=reading,
+                None if decoding is None else decoding.cross_attention,
+                forced_decoding=decoding,
             )
-            for (source, hypothesis), (text, target), reading in zip(flat, written, readings, strict=True)
+            for (source, hypothesis), (text, target), decoding in zip(flat, written, decodings, strict=True)
         ]
         results: list[Translation] = []
         for group in found:

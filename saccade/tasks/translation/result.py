@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saccade.tasks.output import Output, mean_weights
-from saccade.tasks.translation.forced import Reading
+from saccade.tasks.translation.forced_decoding import ForcedDecoding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,7 +21,7 @@ class Translation(Output):
     target_words: list[str]  # `</s>` last
     attention: NDArray[np.float32] | None = None  # [layers, heads, target words, source words]
     alternatives: list["Translation"] = field(default_factory=list)  # the next best, if they were asked for
-    reading: Reading | None = None  # all that was looked at, with the attention
+    forced_decoding: ForcedDecoding | None = None  # all that was looked at, with the attention
     parts: list["Translation"] = field(default_factory=list)  # of a sentence that was split; they have the attention
     note: str = ""  # what was done about a sentence that is longer than the model reads
 

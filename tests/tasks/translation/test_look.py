@@ -13,7 +13,7 @@ from PIL import Image
 import saccade
 from saccade.cli.main import main
 from saccade.look import as_pharaoh, links, load_map
-from saccade.tasks.translation.maps import map_for_links, maps_of
+from saccade.tasks.translation.maps import map_for_alignment, maps_of
 from saccade.tasks.translation.model import Translator
 from tests.tasks.translation.test_model import make
 
@@ -55,9 +55,9 @@ def test_a_map_in_the_terminal(models: Path, capsys: pytest.CaptureFixture[str])
     rows = [line for line in lines if line.lstrip().startswith(("2026-11-09  ", "x  ", "</s>  "))]
     assert len(rows) == 3
     assert max(map(len, lines)) <= 80
-    reading = saccade.load(models / "rnn" / "model", Translator).force([SENTENCE], ["2026-11-09 x"])[0]
+    decoding = saccade.load(models / "rnn" / "model", Translator).score([SENTENCE], ["2026-11-09 x"])[0]
     shades = "·░▒▓█"
-    for line, weights in zip(rows, maps_of(reading)[0].matrix(), strict=True):
+    for line, weights in zip(rows, maps_of(decoding)[0].matrix(), strict=True):
         assert line.split()[1:] == [shades[min(4, int(weight * 5))] * 2 for weight in weights]
 
 
@@ -156,8 +156,8 @@ def test_links_in_pharaohs_form(models: Path, tmp_path: Path, capsys: pytest.Cap
     model = str(models / "transformer" / "model")
     files = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
     out = said(capsys, "align", model, *files, "--layer", "1", "--head", "2")
-    readings = saccade.load(model, Translator).force([source for source, _ in PAIRS], [target for _, target in PAIRS])
-    wanted = [links(maps_of(reading)[0], layer=0, head=1) for reading in readings]
+    decodings = saccade.load(model, Translator).score([source for source, _ in PAIRS], [target for _, target in PAIRS])
+    wanted = [links(maps_of(decoding)[0], layer=0, head=1) for decoding in decodings]
     assert [[tuple(map(int, link.split("-"))) for link in line.split()] for line in out.splitlines()] == wanted
 
     others = [next(i for i in range(4) if (i, 0) not in line) for line in wanted]  # a link more, in each pair
@@ -217,9 +217,9 @@ def test_links_a_step_later(models: Path, tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "source").write_text("".join(f"{source}\n" for source, _ in PAIRS) + "x\n")
     (tmp_path / "target").write_text("".join(f"{target} x\n" for _, target in PAIRS) + "\n")
     files = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
-    lines = said(capsys, "align", str(model), *files, "--when", "read", "--layer", "2").splitlines()
-    readings = saccade.load(model, Translator).force(
+    lines = said(capsys, "align", str(model), *files, "--shift", "--layer", "2").splitlines()
+    decodings = saccade.load(model, Translator).score(
         [source for source, _ in PAIRS], [f"{target} x" for _, target in PAIRS]
     )
-    wanted = [as_pharaoh(links(map_for_links(reading, when="read"), layer=1)) for reading in readings]
+    wanted = [as_pharaoh(links(map_for_alignment(decoding, shift=True), layer=1)) for decoding in decodings]
     assert lines == [*wanted, ""]

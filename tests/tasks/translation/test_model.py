@@ -163,9 +163,9 @@ def test_merging_to_words_by_hand() -> None:
 def test_attention_is_that_of_the_words_own_tokens() -> None:
     """Characters are their own words, so nothing is merged: the map is the decoder's own."""
     translator = make("rnn", "characters")
-    source = translator.read("9 mai 2026", "x")
+    source = translator.tokenize("9 mai 2026", "x")
     ids = translator.vocabularies.target.encode("2026-05-09").ids
-    found = translator.force(["9 mai 2026"], ["2026-05-09"])[0].cross
+    found = translator.score(["9 mai 2026"], ["2026-05-09"])[0].cross_attention
     assert translator.net.training  # it was told to learn, and still shows what it does without dropout
     encoded = translator.net.eval().encode(torch.tensor([source.ids]), torch.tensor([len(source.ids)]))
     forced = translator.net.decoder(encoded, torch.tensor([[2, *ids[:-1]]]), need_weights=True)

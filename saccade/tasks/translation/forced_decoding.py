@@ -1,4 +1,4 @@
-"""Forced decoding: a target that is given, followed word by word, with all that was looked at."""
+"""Forced decoding: a target that is given, scored word by word, with all that was looked at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Weights = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ForcedDecoding:
     """How likely a target is, and what the model looked at for it; for words, by every layer and head.
 
     A model without such an attention has None there: an RNN looks at its source alone.
@@ -25,15 +25,16 @@ class Reading:
     log_prob: float
     source_words: list[str]  # `</s>` last
     target_words: list[str]  # `</s>` last
-    written_words: list[str]  # what the decoder could look back at: `<s>`, then the target without its end
-    cross: Weights | None  # [layers, heads, target words, source words]
-    encoder: Weights | None  # [layers, heads, source words, source words]
-    decoder: Weights | None  # [layers, heads, target words, written words]
-    cross_read: Weights | None  # as cross, but a step later, when each word has been read; without a row for `</s>`
+    decoder_words: list[str]  # what the decoder could look back at: `<s>`, then the target without its end
+    cross_attention: Weights | None  # [layers, heads, target words, source words]
+    encoder_attention: Weights | None  # [layers, heads, source words, source words]
+    decoder_attention: Weights | None  # [layers, heads, target words, decoder words]
+    # as cross_attention, but a step later, when each word has been read (Chen 2020); without a row for `</s>`
+    shifted_attention: Weights | None
 
 
-def read_along(net: TranslationNet, sources: Sequence[Tokens], targets: Sequence[Tokens]) -> list[Reading]:
-    """Follow each target through the net, all places at once. A row is the word that is being written."""
+def force_decode(net: TranslationNet, sources: Sequence[Tokens], targets: Sequence[Tokens]) -> list[ForcedDecoding]:
+    """Score each target, all positions at once. A row is the word that is being written."""
     batch = make_batch([Example(source.ids, target.ids) for source, target in zip(sources, targets, strict=True)])
     encoded = net.encode(batch.source, batch.source_lengths, need_weights=True)
     forced = net.decoder(encoded, batch.previous, need_weights=True)
@@ -42,27 +43,27 @@ def read_along(net: TranslationNet, sources: Sequence[Tokens], targets: Sequence
         forced.features.flatten(0, 1), output.weight, output.bias, batch.target.flatten(), smoothing=0.0, ignore=PAD
     )
     log_probs = -losses.each.view_as(batch.target).sum(1)
-    readings: list[Reading] = []
+    decodings: list[ForcedDecoding] = []
     for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
-        # the decoder reads what it wrote one place later, after the start
-        written = Tokens(
+        # what the decoder has written comes in one position later, after the start
+        shifted = Tokens(
             [START, *target.ids[:-1]],
             [SPECIAL[START], *target.words[:-1]],
             [0, *(word + 1 for word in target.word_of[:-1])],
         )
-        readings.append(
-            Reading(
+        decodings.append(
+            ForcedDecoding(
                 float(log_probs[row]),
                 source.words,
                 target.words,
-                written.words,
+                shifted.words,
                 _of_words(forced.weights, row, target, source),
                 _of_words(encoded.weights, row, source, source),
-                _of_words(forced.own_weights, row, target, written),
+                _of_words(forced.own_weights, row, target, shifted),
                 _a_step_later(forced.weights, row, target, source),
             )
         )
-    return readings
+    return decodings
 
 
 def _of_words(weights: Tensor | None, row: int, lookers: Tokens, seen: Tokens) -> Weights | None:

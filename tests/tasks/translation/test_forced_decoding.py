@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from saccade.base.errors import InputError
-from saccade.tasks.translation.maps import map_for_links, maps_of
+from saccade.tasks.translation.maps import map_for_alignment, maps_of
 from saccade.tasks.translation.result import Translation
 from tests.tasks.translation.test_model import make
 
@@ -19,34 +19,34 @@ TARGETS = ["2026-05-09", "2026-11-09", "2000-01-01"]
 @pytest.mark.parametrize("model", ["rnn", "transformer"])
 def test_the_log_probability_is_that_of_the_tokens(model: str) -> None:
     translator = make(model)
-    readings = translator.force(SOURCES, TARGETS, batch=2)
+    decodings = translator.score(SOURCES, TARGETS, batch=2)
     net = translator.net.eval()
-    for source, target, reading in zip(SOURCES, TARGETS, readings, strict=True):
-        ids = torch.tensor([translator.read(source, "x").ids])
+    for source, target, decoding in zip(SOURCES, TARGETS, decodings, strict=True):
+        ids = torch.tensor([translator.tokenize(source, "x").ids])
         wanted = translator.vocabularies.target.encode(target).ids
         with torch.no_grad():
             forced = net.decoder(net.encode(ids, torch.tensor([ids.shape[1]])), torch.tensor([[2, *wanted[:-1]]]))
             probabilities = net.decoder.output(forced.features[0]).softmax(-1)
         log_prob = sum(math.log(probabilities[place, token]) for place, token in enumerate(wanted))
-        assert reading.log_prob == pytest.approx(log_prob, abs=1e-3)
+        assert decoding.log_prob == pytest.approx(log_prob, abs=1e-3)
 
 
 def test_what_is_forced_equals_what_was_found() -> None:
     """A translation, given back as a target, is as likely as it was, and looks at the same."""
     translator = make("transformer", "characters")
     (found,) = translator.translate(SOURCES[:1], beam=2, length_penalty=0.0, attention=True)
-    (reading,) = translator.force(SOURCES[:1], [found.text])
-    assert reading.log_prob == pytest.approx(found.score, abs=1e-3)
-    assert found.reading is not None
-    assert reading.cross is not None
+    (decoding,) = translator.score(SOURCES[:1], [found.text])
+    assert decoding.log_prob == pytest.approx(found.score, abs=1e-3)
+    assert found.forced_decoding is not None
+    assert decoding.cross_attention is not None
     assert found.attention is not None
-    np.testing.assert_allclose(reading.cross, found.attention, atol=1e-5)
+    np.testing.assert_allclose(decoding.cross_attention, found.attention, atol=1e-5)
 
 
 def test_the_weights_of_the_first_layer_by_hand() -> None:
     """softmax(QKᵀ/√d) of a layer's own projections; characters are their own words, so nothing is merged."""
     translator = make("transformer", "characters")
-    (reading,) = translator.force(SOURCES[:1], TARGETS[:1])
+    (decoding,) = translator.score(SOURCES[:1], TARGETS[:1])
     net = translator.net.eval()
 
     def first_layer(stack: Any, ids: list[int]) -> torch.Tensor:
@@ -57,21 +57,23 @@ def test_the_weights_of_the_first_layer_by_hand() -> None:
             keys = layer.attention.key_projection(x).view(len(ids), 3, 4).transpose(0, 1)
         return queries @ keys.transpose(1, 2) / 2
 
-    source = translator.read(SOURCES[0], "x").ids
+    source = translator.tokenize(SOURCES[0], "x").ids
     target = translator.vocabularies.target.encode(TARGETS[0]).ids
-    assert reading.encoder is not None
-    assert reading.decoder is not None
+    assert decoding.encoder_attention is not None
+    assert decoding.decoder_attention is not None
     own = first_layer(net.encoder, source).softmax(-1)
-    np.testing.assert_allclose(reading.encoder[0], own.numpy(), atol=1e-5)
+    np.testing.assert_allclose(decoding.encoder_attention[0], own.numpy(), atol=1e-5)
     scores = first_layer(net.decoder, [2, *target[:-1]])
     later = torch.ones(len(target), len(target), dtype=torch.bool).triu(1)
-    np.testing.assert_allclose(reading.decoder[0], scores.masked_fill(later, -math.inf).softmax(-1).numpy(), atol=1e-5)
+    np.testing.assert_allclose(
+        decoding.decoder_attention[0], scores.masked_fill(later, -math.inf).softmax(-1).numpy(), atol=1e-5
+    )
 
 
 def test_every_map_has_its_own_words() -> None:
     translator = make("transformer")
-    (reading,) = translator.force(SOURCES[1:2], TARGETS[1:2])
-    cross, encoder, decoder = maps_of(reading, name="x")
+    (decoding,) = translator.score(SOURCES[1:2], TARGETS[1:2])
+    cross, encoder, decoder = maps_of(decoding, name="x")
     assert cross.columns == encoder.rows == encoder.columns == (*SOURCES[1].split(), "</s>")
     assert cross.rows == decoder.rows == (TARGETS[1], "</s>")
     assert decoder.columns == ("<s>", TARGETS[1])
@@ -81,18 +83,18 @@ def test_every_map_has_its_own_words() -> None:
 
 
 def test_an_rnn_looks_at_its_source_alone() -> None:
-    (reading,) = make("rnn").force(SOURCES[:1], TARGETS[:1])
-    assert [seen.kind for seen in maps_of(reading)] == ["cross"]
-    (reading,) = make("rnn none").force(SOURCES[:1], TARGETS[:1])
-    assert maps_of(reading) == []
+    (decoding,) = make("rnn").score(SOURCES[:1], TARGETS[:1])
+    assert [seen.kind for seen in maps_of(decoding)] == ["cross"]
+    (decoding,) = make("rnn none").score(SOURCES[:1], TARGETS[:1])
+    assert maps_of(decoding) == []
 
 
 def test_bad_input() -> None:
     translator = make("rnn")
     with pytest.raises(InputError, match="targets: found 1, wanted 3, one for each source"):
-        translator.force(SOURCES, TARGETS[:1])
+        translator.score(SOURCES, TARGETS[:1])
     with pytest.raises(InputError, match="sentence 1: a target of"):
-        translator.force(SOURCES[:1], ["1 " * 5000])
+        translator.score(SOURCES[:1], ["1 " * 5000])
     with pytest.raises(InputError, match="translate with attention=True"):
         maps_of(Translation("a", 0.0, ["a"], ["a"]))
     with pytest.raises(InputError, match="sampling: draws have no tree"):
@@ -103,37 +105,39 @@ def test_bad_input() -> None:
 def test_a_step_later_is_the_row_below(model: str) -> None:
     """Characters are their own words: what was looked at when one had been read is what wrote the next."""
     translator = make(model, "characters")
-    for reading in translator.force(SOURCES, TARGETS, batch=2):
-        assert reading.cross is not None
-        assert reading.cross_read is not None
-        np.testing.assert_array_equal(reading.cross_read, reading.cross[:, :, 1:])
-        assert map_for_links(reading, when="read").rows == tuple(reading.target_words[:-1])
-        assert map_for_links(reading).rows == tuple(reading.target_words)
+    for decoding in translator.score(SOURCES, TARGETS, batch=2):
+        assert decoding.cross_attention is not None
+        assert decoding.shifted_attention is not None
+        np.testing.assert_array_equal(decoding.shifted_attention, decoding.cross_attention[:, :, 1:])
+        assert map_for_alignment(decoding, shift=True).rows == tuple(decoding.target_words[:-1])
+        assert map_for_alignment(decoding).rows == tuple(decoding.target_words)
 
 
 def test_a_step_later_with_words_of_several_tokens() -> None:
     """A word's row is the mean over the steps that its tokens went into."""
     translator = make("transformer", "subwords")
-    (reading,) = translator.force(SOURCES[1:2], ["2026-11-09 2026"])
+    (decoding,) = translator.score(SOURCES[1:2], ["2026-11-09 2026"])
     tokens = translator.vocabularies.target.encode("2026-11-09 2026")
-    ids = torch.tensor([translator.read(SOURCES[1], "x").ids])
+    ids = torch.tensor([translator.tokenize(SOURCES[1], "x").ids])
     net = translator.net.eval()
     with torch.no_grad():
         encoded = net.encode(ids, torch.tensor([ids.shape[1]]))
         weights = net.decoder(encoded, torch.tensor([[2, *tokens.ids[:-1]]]), need_weights=True).weights
     assert weights is not None
-    assert reading.cross_read is not None
+    assert decoding.shifted_attention is not None
     first = [place for place, word in enumerate(tokens.word_of) if word == 0]
     assert len(first) > 1
     wanted = weights[0, :, :, [place + 1 for place in first]].mean(2)  # [L, H, S]
-    np.testing.assert_allclose(reading.cross_read[:, :, 0].sum(-1), wanted.sum(-1).numpy(), atol=1e-5)
-    seen = translator.read(SOURCES[1], "x")
+    np.testing.assert_allclose(decoding.shifted_attention[:, :, 0].sum(-1), wanted.sum(-1).numpy(), atol=1e-5)
+    seen = translator.tokenize(SOURCES[1], "x")
     for word in range(len(seen.words)):
         columns = [place for place, at in enumerate(seen.word_of) if at == word]
-        np.testing.assert_allclose(reading.cross_read[:, :, 0, word], wanted[..., columns].sum(-1).numpy(), atol=1e-5)
+        np.testing.assert_allclose(
+            decoding.shifted_attention[:, :, 0, word], wanted[..., columns].sum(-1).numpy(), atol=1e-5
+        )
 
 
 def test_without_attention_there_is_nothing_to_link_by() -> None:
-    (reading,) = make("rnn none").force(SOURCES[:1], TARGETS[:1])
+    (decoding,) = make("rnn none").score(SOURCES[:1], TARGETS[:1])
     with pytest.raises(InputError, match="looks at nothing"):
-        map_for_links(reading, when="read")
+        map_for_alignment(decoding, shift=True)
