@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -206,7 +207,24 @@ def test_the_wheel_has_what_runs(wheel: Path) -> None:
     assert "saccade/py.typed" in names
     assert "saccade/tasks/translation/recipes/dates.yaml" in names
     assert "saccade/look/page.js" in names
-    assert not [name for name in names if name.startswith(("tests", "bench", "examples"))]
+    assert not [name for name in names if name.startswith(("tests", "bench", "soak", "examples", "docs"))]
+
+
+def test_the_source_distribution_has_what_make_test_needs(tmp_path: Path) -> None:
+    """All that is tested, measured and read, the pictures of the pages as well."""
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    folders = [path for name in ("saccade", "tests", "bench", "soak", "examples", "docs") for path in ROOT.glob(name)]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    files += [
+        *ROOT.glob("*.md"),
+        *(ROOT / name for name in ("LICENSE", "Makefile", "constraints.txt", "pyproject.toml")),
+    ]
+    assert len(folders) == 6
+    assert {path.relative_to(ROOT).as_posix() for path in files} <= names
 
 
 def test_an_install_from_the_wheel_can_write_a_page(wheel: Path, tmp_path: Path) -> None:
