@@ -92,6 +92,12 @@ def test_every_folder_is_a_room_with_something_in_it() -> None:
     assert sorted(path.name for path in PACKAGE.glob("*.py")) == ["__init__.py", "__main__.py"]
 
 
+def test_contributing_lists_the_rooms_from_the_top_down() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text().partition("| room |")[2].partition("\n\n")[0]
+    listed = [set(re.findall(r"`(\w+)`", row.split("|")[1])) for row in table.splitlines()[2:]]
+    assert listed == FLOORS
+
+
 def test_imports_point_down_and_name_no_task_but_their_own() -> None:
     assert bad_imports(PACKAGE) == []
 
