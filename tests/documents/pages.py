@@ -50,7 +50,7 @@ def read_sections(text: str) -> list[Section]:
         if fence:
             end = lines.index(f"{fence[1]}```", at + 1)
             code = [inner.removeprefix(fence[1]) for inner in lines[at + 1 : end]]
-            blocks.append(Block(fence[2], "\n".join(code) + "\n"))
+            blocks.append(Block(fence[2] or "text", "\n".join(code) + "\n"))
             at = end
         elif line.startswith("    ") and (at == 0 or not lines[at - 1].strip()):
             end = next(n for n in range(at, len(lines)) if lines[n].strip() and not lines[n].startswith("    "))

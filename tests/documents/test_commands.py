@@ -18,13 +18,13 @@ from saccade.cli.main import all_commands, parse, parser_of
 from saccade.tasks.recipes import load_recipe, recipe_names
 from tests.documents.pages import COMMANDS, DOCUMENTS, ROOT, Section, command_lines, name_of, sections_of, split_line
 
-LANGUAGES = {COMMANDS, "python", "text", "json"}
+LANGUAGES = {COMMANDS, "python", "text", "json", "yaml"}
 PROGRAMS = {"saccade", "echo", "make", "pip", "python"}
 
 # What stands for a reader's own: `train.seed=N`, `data.train=...`, `--run DIR`.
 PLACEHOLDER = re.compile(r"[A-Z]+|\.\.\.")
-# What CONTRIBUTING.md has its reader write.
-NEW_SCORE, NEW_FILE = "model.score=distance", "saccade/attention/scores/distance.py"
+# What CONTRIBUTING.md has its reader write, section by section; tests/test_contributing.py does it, and tries it.
+WRITTEN = {"How to add a score": "distance", "How to add a task": "tag"}
 
 SETTING = re.compile(r"(?!\S+\.(safetensors|tsv|py)$)[a-z_]+(\.[a-z_]+)+(=\S*)?")
 
@@ -50,6 +50,8 @@ def problem_with(words: list[str], *, whole: bool) -> str | None:
 
 
 def _problem_with_saccade(words: list[str], *, whole: bool) -> str | None:
+    if words in (["--help"], ["--version"]):
+        return None
     if not words or words[0] not in all_commands():
         return f"saccade has no {words[:1]}"
     said = io.StringIO()
@@ -82,12 +84,18 @@ def parsers_in(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.
                 yield from parsers_in(inner)
 
 
+def spans_of(section: Section) -> list[str]:
+    """What stands between backticks, but for what the section has its reader write."""
+    word = WRITTEN.get(section.heading)
+    return [span for span in section.spans if word is None or word not in span]
+
+
 def commands_of(section: Section) -> Iterator[tuple[list[str], bool]]:
     """The commands that a section shows, and of each whether it is a whole one."""
     for block in section.blocks:
         if block.language == COMMANDS:
             yield from ((words, True) for line in command_lines(block) for words in split_line(line))
-    for span in section.spans:
+    for span in spans_of(section):
         if re.match(r"([A-Z_]+=\S+ )?(saccade|make|python|pip) ", span):
             yield from ((words, False) for words in split_line(span))
 
@@ -95,7 +103,10 @@ def commands_of(section: Section) -> Iterator[tuple[list[str], bool]]:
 @of_each_document
 def test_commands_are_those_that_there_are(document: Path) -> None:
     for section in sections_of(document):
-        assert {block.language for block in section.blocks} <= LANGUAGES, f"{section.heading}: a new kind of block"
+        for block in section.blocks:
+            assert block.language in LANGUAGES, f"{section.heading}: a new kind of block, {block.language}"
+            hidden = re.search(r"^[\s$>]*saccade ", block.text, re.MULTILINE) and block.language != COMMANDS
+            assert not hidden, f"{section.heading}: commands stand in indented blocks: {block.text}"
         for words, whole in commands_of(section):
             problem = problem_with(words, whole=whole)
             assert problem is None, f"{section.heading}: {' '.join(words)}: {problem}"
@@ -106,7 +117,7 @@ def test_options_are_those_that_there_are(document: Path) -> None:
     parsers = [parser_of(name) for name in all_commands()]
     parsers += [inner for parser in parsers for _, inner in parsers_in(parser)]
     for section in sections_of(document):
-        for span in section.spans:
+        for span in spans_of(section):
             option, _, value = span.partition(" ")
             if option.startswith("--"):
                 actions = [found for parser in parsers if (found := parser._option_string_actions.get(option))]
@@ -148,7 +159,7 @@ def test_settings_of_trainings_are_their_recipes(document: Path) -> None:
             if words[:2] != ["saccade", "train"] or (len(words) == 2 and not whole):
                 continue
             what = parse(words[1:]).what
-            settings = [word for word in what if "=" in word and word not in ("key=value", NEW_SCORE)]
+            settings = [word for word in what if "=" in word and word != "key=value"]
             for recipe in (word for word in what if "=" not in word and word != "RECIPE"):
                 problem = problem_with_settings(recipe_of(recipe, document), settings)
                 assert problem is None, f"{section.heading}: {' '.join(words)}: {problem}"
@@ -160,7 +171,7 @@ def test_settings_by_themselves_are_those_of_a_recipe_nearby(document: Path) -> 
     sections = sections_of(document)
     on_page = [recipe for section in sections for recipe in recipes_in(section)]
     for section in sections:
-        for span in section.spans:
+        for span in spans_of(section):
             words = span.split()
             if all(SETTING.fullmatch(word) for word in words) and words[0].partition(".")[0] in groups():
                 nearby = recipes_in(section) or on_page or recipe_names()
@@ -177,7 +188,7 @@ def groups() -> set[str]:
 
 def recipes_in(section: Section) -> list[str]:
     """The recipes that a section names, in its prose or in its commands."""
-    code = [*section.spans, *(word for words, _ in commands_of(section) for word in words)]
+    code = [*spans_of(section), *(word for words, _ in commands_of(section) for word in words)]
     words = {word for span in code for word in span.split()}
     return [recipe for recipe in recipe_names() if recipe in words]
 
@@ -210,11 +221,11 @@ def test_names_of_python_and_files_are_those_that_there_are(document: Path) -> N
     """Such as `saccade.training.Task` and `saccade/nets/decoder.py`."""
     files = re.compile(r"(saccade|tests|bench|docs|examples|soak)/[a-z0-9_/]*(\.\w+)?")
     for section in sections_of(document):
-        for span in section.spans:
+        for span in spans_of(section):
             name = re.match(r"saccade(\.[a-z]\w*)+", span, re.IGNORECASE)
             if name:
                 assert resolves(name[0]), f"{section.heading}: {span}"
-            elif files.fullmatch(span) and span != NEW_FILE:
+            elif files.fullmatch(span):
                 assert (ROOT / span).exists(), f"{section.heading}: {span}"
 
 
