@@ -47,14 +47,16 @@ _NAMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"saccade.{name}")
-    if name not in _NAMES:
-        raise AttributeError(f"module 'saccade' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_NAMES[name]), name)
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # to which every name would be one that there is
+
+    def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return importlib.import_module(f"saccade.{name}")
+        if name not in _NAMES:
+            raise AttributeError(f"module 'saccade' has no attribute {name!r}")
+        found = getattr(importlib.import_module(_NAMES[name]), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_WIDTH = 40  # of a value in a line that shows them all
+
 
 class Output(ABC):
     """What a model gives for one input: plain values and arrays, as a frozen dataclass. Equal if all of them are."""
@@ -46,7 +48,8 @@ def _short(value: Any) -> str:
         return f"<{' x '.join(map(str, value.shape))}>"
     if isinstance(value, list) and len(value) > 3:
         return f"<{len(value)}>"
-    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+    text = f"{value:.4g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
 
 
 def mean_weights(attention: NDArray[np.float32] | None) -> list[list[float]] | None:

@@ -1,12 +1,12 @@
 """Training from Python: one call from a recipe to a model."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import yaml
-
 from saccade.base.errors import InputError
+from saccade.base.mistakes import short
 from saccade.base.model_folder import MODEL
 from saccade.tasks.kind import Data, kind_of
 from saccade.tasks.model import Model
@@ -15,7 +15,8 @@ from saccade.tasks.run import recipe_of_run, start_training
 from saccade.training import Callback, Recipe, Reporter, make_reporter
 
 ModelT = TypeVar("ModelT", bound=Model[Any, Any])
-Settings = Mapping[str, Any] | Sequence[str]
+SettingValue = bool | int | float | str | Path | None | Sequence["SettingValue"] | Mapping[str, "SettingValue"]
+SettingsByName = Mapping[str, SettingValue] | Sequence[str]
 
 
 @overload
@@ -24,7 +25,7 @@ def train(
     kind: None = None,
     *,
     run: str | Path,
-    settings: Settings = (),
+    settings: SettingsByName = (),
     data: Data | None = None,
     callbacks: Sequence[Callback] = (),
     reporter: Reporter | None = None,
@@ -35,7 +36,7 @@ def train(
     kind: type[ModelT],
     *,
     run: str | Path,
-    settings: Settings = (),
+    settings: SettingsByName = (),
     data: Data | None = None,
     callbacks: Sequence[Callback] = (),
     reporter: Reporter | None = None,
@@ -45,7 +46,7 @@ def train(
     kind: type[Model[Any, Any]] | None = None,
     *,
     run: str | Path,
-    settings: Settings = (),
+    settings: SettingsByName = (),
     data: Data | None = None,
     callbacks: Sequence[Callback] = (),
     reporter: Reporter | None = None,
@@ -76,15 +77,24 @@ def train(
     return task.model.load(folder / MODEL)
 
 
-def _assignments(settings: Settings) -> list[str]:
+def _assignments(settings: SettingsByName) -> list[str]:
     if isinstance(settings, str):
         raise InputError('settings: found one text, wanted a list of them, or a dict such as {"train.steps": 2000}')
     if not isinstance(settings, Mapping):
         return list(settings)
-    return [f"{name}={_yaml(value)}" for name, value in settings.items()]
+    return [f"{name}={_yaml(name, value)}" for name, value in settings.items()]
 
 
-def _yaml(value: Any) -> str:
-    """A value on one line, as it would be typed behind `key=`."""
-    text = yaml.safe_dump(str(value) if isinstance(value, Path) else value, default_flow_style=True, width=1 << 20)
-    return text.removesuffix("\n").removesuffix("\n...")
+def _yaml(name: str, value: SettingValue) -> str:
+    """A value as it would be typed behind `key=`: JSON, which is YAML, too."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_as_text)
+    except (TypeError, ValueError):
+        wanted = "a number, a text, a list, a dict, or None"
+        raise InputError(f"settings: {name}: found {short(value)}, wanted {wanted}") from None
+
+
+def _as_text(value: object) -> str:
+    if not isinstance(value, Path):
+        raise TypeError(type(value))
+    return str(value)
