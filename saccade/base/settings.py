@@ -162,7 +162,8 @@ def _set(values: dict[str, Any], path: list[str], value: object) -> dict[str, An
 def without_leftovers(kind: type[Settings], values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
     """`values` without what was said for another `kind` of a group than the one that an assignment chose.
 
-    After `eye.kind=small`, the settings of the eye that was there before mean nothing; those that are assigned stay.
+    After `image_encoder.kind=small`, the settings of the encoder that was there before mean nothing; those that are
+    assigned stay.
     """
     assigned = {assignment.partition("=")[0] for assignment in assignments}
     for name in (path.removesuffix(".kind") for path in assigned if path.endswith(".kind")):

@@ -15,8 +15,8 @@ from saccade.nets.convolution import output_size
 from saccade.nets.ctc import best_path, occupancy
 from saccade.nets.decoder import Decoder, Encoded, Forced, Searchable, Step, spread
 from saccade.nets.dropout import Dropout
+from saccade.nets.efficientnet import GRIDS, EfficientNetLite0, Level
 from saccade.nets.evaluating import evaluating
-from saccade.nets.eye import GRIDS, Eye, Level
 from saccade.nets.from_settings import (
     layer_shape,
     make_embedding,
@@ -42,8 +42,8 @@ __all__ = [
     "ControllerKind",
     "Decoder",
     "Dropout",
+    "EfficientNetLite0",
     "Encoded",
-    "Eye",
     "FirstMemory",
     "Forced",
     "GatedContext",

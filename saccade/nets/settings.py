@@ -79,15 +79,15 @@ class TransformerSettings(TransformerEncoderSettings):
 class BlockSettings(Settings):
     """A small CNN of plain blocks, each of which halves the sides of the image."""
 
-    image_side: Annotated[int, Field(ge=8, le=512)] = 64  # images are made so large
+    image_size: Annotated[int, Field(ge=8, le=512)] = 64  # images are made so large
     channels: Annotated[list[Size], Field(min_length=1, max_length=6)] = Field(default=[32, 64, 128])  # of each block
     attend_after: list[int] = Field(default=[])  # blocks with self-attention after them, counted from 1
 
     @model_validator(mode="after")
     def _blocks_fit_together(self) -> Self:
-        if self.image_side < 2 ** len(self.channels):
+        if self.image_size < 2 ** len(self.channels):
             wanted = f"at least {2 ** len(self.channels)}, as each of {len(self.channels)} blocks halves it"
-            raise ValueError(f"image_side: found {self.image_side}, wanted {wanted}")
+            raise ValueError(f"image_size: found {self.image_size}, wanted {wanted}")
         strange = [number for number in self.attend_after if not 1 <= number <= len(self.channels)]
         if strange:
             raise ValueError(f"attend_after: found {strange[0]}, wanted a block from 1 to {len(self.channels)}")

@@ -69,7 +69,7 @@ def _read_mnist(path: Path, side: int) -> Labelled:
     if images.ndim != 3 or labels.shape != images.shape[:1] or not len(images):
         raise InputError(f"{path}: found {list(images.shape)} images and {list(labels.shape)} labels beside them")
     if images.shape[1:] != (side, side):
-        raise InputError(f"{path}: images of {images.shape[1]} × {images.shape[2]}; set model.image_side to that")
+        raise InputError(f"{path}: images of {images.shape[1]} × {images.shape[2]}; set model.image_size to that")
     classes = [str(number) for number in range(int(labels.max()) + 1)]
     return Labelled(np.repeat(images[..., None], 3, axis=-1), labels.astype(np.int64), classes)
 

@@ -48,7 +48,7 @@ def test_broken_yaml_is_named_with_its_line(text: str, message: str) -> None:
 
 def test_every_mistake_at_once_with_the_nearest_name() -> None:
     values = {
-        "data": {"make": "dates", "hold_outs": 3},
+        "data": {"make": "dates", "validation_sizes": 3},
         "model": {"kind": "rnn", "scroe": "additive", "dim": "big", "weighting": "sfot"},
         "train": {"stepps": 5, "lr": -1.0, "clip": True, "betas": [0.9]},
         "vocabluary": {},
@@ -57,7 +57,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
         check_settings(TranslationRecipe, values, where="mine.yaml")
     message = str(error.value)
     for part in (
-        "data.hold_outs: no such setting; did you mean validation_size?",
+        "data.validation_sizes: no such setting; did you mean validation_size?",
         "model.scroe: no such setting; did you mean score?",
         "model.dim: found 'big', wanted a whole number",
         "model.weighting: found 'sfot', wanted one of soft",

@@ -150,14 +150,14 @@ def test_who_lacks_a_public_set_is_told_how_to_get_it(tmp_path: Path, monkeypatc
 def test_another_kind_leaves_nothing_of_the_old_one() -> None:
     """But what is said in the same breath, if it is wrong, is still refused."""
     captions = ["data.images=a", "data.captions=b"]
-    recipe = load_recipe("captions", [*captions, "eye.kind=small", "model.kind=transformer", "model.heads=4"])
+    recipe = load_recipe("captions", [*captions, "image_encoder.kind=small", "model.kind=transformer", "model.heads=4"])
     assert isinstance(recipe, CaptionRecipe)
-    assert recipe.eye.kind == "small"
+    assert recipe.image_encoder.kind == "small"
     assert recipe.model.kind == "transformer"
-    with pytest.raises(InputError, match=r"eye\.level: no such setting"):
-        load_recipe("captions", [*captions, "eye.kind=small", "eye.level=top"])
+    with pytest.raises(InputError, match=r"image_encoder\.level: no such setting"):
+        load_recipe("captions", [*captions, "image_encoder.kind=small", "image_encoder.level=top"])
     with pytest.raises(InputError, match=r"found 'tiny', wanted one of efficientnet-lite0, small"):
-        load_recipe("captions", [*captions, "eye.kind=tiny"])
+        load_recipe("captions", [*captions, "image_encoder.kind=tiny"])
 
 
 @pytest.mark.parametrize(

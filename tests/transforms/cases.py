@@ -22,7 +22,7 @@ from saccade.attention import (
 )
 from saccade.nets import (
     Dropout,
-    Eye,
+    EfficientNetLite0,
     GridEncoder,
     LayerShape,
     LineEncoder,
@@ -165,7 +165,7 @@ def make_cases() -> dict[str, Case]:
         ),
         "GridEncoder": Case(GridEncoder(6, 8, side=3, finals=1, dropout=0.0), _states, _items((9, 6))),
         "SmallCnn": Case(SmallCnn([4, 8], attend_after=[2]), _call, _items((3, 16, 16))),
-        "Eye": Case(Eye(), _call, _items((3, 32, 32))),
+        "EfficientNetLite0": Case(EfficientNetLite0(), _call, _items((3, 32, 32))),
         "LineEncoder": Case(LineEncoder(10, height=8, dropout=0.0), _states, _items((1, 8, 24))),
         "RecurrentAttention": Case(
             RecurrentAttention(classes=4, glimpses=3, patch=4, scales=2, dim=12, std=0.1), _answer, _items((1, 12, 12))

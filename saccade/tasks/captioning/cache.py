@@ -1,10 +1,10 @@
-"""What an eye makes of images, computed once: a file that grows by whole rows and is read through a memory map.
+"""What an image encoder makes of images, computed once: a file that grows by whole rows, read through a memory map.
 
     rows.bin    the rows, one after the other
     rows.jsonl  what each row is of, a line each
 
 A row counts when both files have it, so a process may be killed at any moment: what it had written stays, and the next
-goes on behind it. The folder's name says which eye, with which weights, at which size.
+goes on behind it. The folder's name says which encoder, with which weights, at which size.
 """
 
 import json
@@ -22,7 +22,7 @@ from saccade.training.lock import locked
 ROWS, INDEX = "rows.bin", "rows.jsonl"
 
 
-class SeenCache:
+class FeatureCache:
     """Rows of one shape and kind, each known by a key."""
 
     def __init__(self, folder: Path, *, shape: tuple[int, ...], kind: type[np.generic]) -> None:

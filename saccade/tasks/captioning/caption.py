@@ -95,12 +95,12 @@ def caption_files(
 
     def read(path: Path | InputError) -> tuple[str, Pixels] | InputError:
         try:
-            return path if isinstance(path, InputError) else (str(path), captioner.read(path, str(path)))
+            return path if isinstance(path, InputError) else (str(path), captioner.preprocess(path, str(path)))
         except InputError as error:
             return error
 
     def captions(images: list[tuple[str, Pixels]]) -> list[Caption]:
         names, pixels = zip(*images, strict=True)
-        return captioner.caption_seen(captioner.see(pixels), names, how, attention=attention)
+        return captioner.caption_encoded(captioner.encode(pixels), names, how, attention=attention)
 
     return each(captions, [read(path) for path in paths])

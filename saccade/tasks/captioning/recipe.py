@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from saccade.base.settings import DataPath, Settings
-from saccade.tasks.captioning.settings import CaptionModel, EyeSettings, expect_caption_words
+from saccade.tasks.captioning.settings import CaptionModel, ImageEncoderSettings, expect_caption_words
 from saccade.text import VocabularySettings
 from saccade.training import Recipe, TokenTrainSettings
 
@@ -24,7 +24,7 @@ class CaptionDataSettings(Settings):
     scenes: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones
     seed: int = 0  # of made scenes, and of what is held out
     validation_size: Annotated[int, Field(ge=1)] = 500  # images for validation
-    cache: DataPath | None = None  # where what the eye sees is kept; without it, in the user's cache
+    cache: DataPath | None = None  # where the features of images are kept; without it, in the user's cache
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -59,7 +59,7 @@ class CaptionRecipe(Recipe[Literal["captioning"], CaptionTrainSettings]):
 
     data: CaptionDataSettings
     vocabulary: VocabularySettings = VocabularySettings(kind="words")
-    eye: EyeSettings
+    image_encoder: ImageEncoderSettings
     model: CaptionModel
     train: CaptionTrainSettings = CaptionTrainSettings()
     validation: CaptionValidationSettings = CaptionValidationSettings()

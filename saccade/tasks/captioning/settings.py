@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from saccade.base.settings import Settings
 from saccade.nets import GRIDS, small_cnn_side
-from saccade.nets.eye import SIDE
+from saccade.nets.efficientnet import SIDE
 from saccade.nets.settings import BlockSettings, RecurrentSettings, TransformerSettings
 from saccade.text import VocabularySettings
 
@@ -18,14 +18,14 @@ class GridSize(Settings):
     channels: int
 
 
-class PretrainedEye(Settings):
+class PretrainedEncoderSettings(Settings):
     """EfficientNet-Lite0 with its ImageNet weights, which stay as they are."""
 
     kind: Literal["efficientnet-lite0"]
     level: Literal["middle", "top", "head"] = "head"  # 14 x 14 x 112, 7 x 7 x 320 or 7 x 7 x 1280
 
     @property
-    def image_side(self) -> int:
+    def image_size(self) -> int:
         return SIDE
 
     @property
@@ -34,14 +34,14 @@ class PretrainedEye(Settings):
         return GridSize(side=side, channels=channels)
 
 
-class SmallEye(BlockSettings):
+class SmallEncoderSettings(BlockSettings):
     """A small CNN that is trained with the rest, from nothing."""
 
     kind: Literal["small"]
 
     @property
     def grid(self) -> GridSize:
-        return GridSize(side=small_cnn_side(self.image_side, len(self.channels)), channels=self.channels[-1])
+        return GridSize(side=small_cnn_side(self.image_size, len(self.channels)), channels=self.channels[-1])
 
 
 class CaptionRnnSettings(RecurrentSettings):
@@ -52,7 +52,7 @@ class CaptionRnnSettings(RecurrentSettings):
     doubly_stochastic: Annotated[float, Field(ge=0)] = 0.0  # how much it counts that no place is left unseen
 
 
-EyeSettings = Annotated[PretrainedEye | SmallEye, Field(discriminator="kind")]
+ImageEncoderSettings = Annotated[PretrainedEncoderSettings | SmallEncoderSettings, Field(discriminator="kind")]
 CaptionModel = Annotated[CaptionRnnSettings | TransformerSettings, Field(discriminator="kind")]
 
 
@@ -60,7 +60,7 @@ class CaptionerSettings(Settings):
     """A model's config.yaml."""
 
     task: Literal["captioning"] = "captioning"
-    eye: EyeSettings
+    image_encoder: ImageEncoderSettings
     model: CaptionModel
     vocabulary: VocabularySettings
 

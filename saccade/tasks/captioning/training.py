@@ -43,11 +43,13 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
     unit = "words"
 
     def __init__(self, recipe: CaptionRecipe, splits: CaptionSplits, run: Path, reporter: Reporter) -> None:
-        """Learn the vocabulary, unless the folder `run` has it, make the net, and see every image once."""
+        """Learn the vocabulary, unless the folder `run` has it, make the net, and encode every image once."""
         self.recipe = recipe
         vocabulary = _vocabulary(recipe, splits.train, run / VOCABULARY, reporter)
         torch.manual_seed(recipe.train.seed)
-        settings = CaptionerSettings(eye=recipe.eye, model=recipe.model, vocabulary=recipe.vocabulary)
+        settings = CaptionerSettings(
+            image_encoder=recipe.image_encoder, model=recipe.model, vocabulary=recipe.vocabulary
+        )
         self.model = Captioner.make(settings, vocabulary)
         self._rows = ImageRows(self.model, recipe.data, splits, reporter)
         self.train_images = self._readable(splits.train, "train")
@@ -85,17 +87,17 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
         references = [[caption_words(text) for text in one.captions] for one in images]
         figures = {"loss": total / tokens, **score_captions(found, references)}
         if boxes:
-            figures["pointing"] = score_pointing(images, captions, side=self.recipe.eye.grid.side)
+            figures["pointing"] = score_pointing(images, captions, side=self.recipe.image_encoder.grid.side)
         return figures
 
     def captions_of(
         self, images: Sequence[Captioned], how: Search, *, attention: bool = False, batch: int = 64
     ) -> list[Caption]:
-        """What the model says of images that have been seen."""
+        """What the model says of images that have been encoded."""
         captions: list[Caption] = []
         for first in range(0, len(images), batch):
             names = [one.image for one in images[first : first + batch]]
-            captions.extend(self.model.caption_seen(self._rows.seen(names), names, how, attention=attention))
+            captions.extend(self.model.caption_encoded(self._rows.encoded(names), names, how, attention=attention))
         return captions
 
     def pictures(self) -> dict[str, NDArray[np.float32]]:
@@ -131,8 +133,8 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
         return examples
 
     def _with_images(self, batch: Batch) -> CaptionBatch:
-        seen = self._rows.seen_at(batch.source[:, 0].tolist())
-        return CaptionBatch(seen, batch.previous, batch.target, batch.tokens)
+        images = self._rows.encoded_at(batch.source[:, 0].tolist())
+        return CaptionBatch(images, batch.previous, batch.target, batch.tokens)
 
 
 def _vocabulary(recipe: CaptionRecipe, images: list[Captioned], folder: Path, reporter: Reporter) -> Vocabulary:

@@ -21,7 +21,7 @@ def evaluate_classes(chosen: argparse.Namespace, classifier: Classifier) -> int:
     """How often the classifier is right, in all and for each class."""
     if chosen.images is None:
         raise InputError(f"{chosen.model} classifies images; wanted --images DIR, with a folder for each class")
-    labelled, bad = read_labelled(chosen.images, side=classifier.settings.model.image_side)
+    labelled, bad = read_labelled(chosen.images, side=classifier.settings.model.image_size)
     for line in bad:
         print(f"saccade: {line}", file=sys.stderr)
     strange = [name for name in labelled.classes if name not in classifier.settings.classes]

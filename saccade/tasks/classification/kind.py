@@ -13,7 +13,7 @@ KIND = TaskKind(
     does="classifies images",
     use="saccade classify {model} IMAGE",
     recipe=ClassificationRecipe,
-    load_data=lambda recipe, tell: load_labelled_splits(recipe.data, side=recipe.model.image_side),
+    load_data=lambda recipe, tell: load_labelled_splits(recipe.data, side=recipe.model.image_size),
     task=ClassificationTask,
     model=Classifier,
     evaluate=EVALUATION,

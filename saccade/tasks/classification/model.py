@@ -57,7 +57,7 @@ class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
 
     def read(self, image: ImageSource, name: str) -> Pixels:
         """An image at the size that the net wants; one that cannot be read is an `InputError` with its name."""
-        return read_image(image, side=self.settings.model.image_side, name=image_name(image, name))
+        return read_image(image, side=self.settings.model.image_size, name=image_name(image, name))
 
     def turned(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Images `[N, H, W, 3]`, on the background that the net knows: black for white where it is the other one."""

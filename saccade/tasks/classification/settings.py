@@ -20,7 +20,7 @@ class GlimpseSettings(Settings):
     """The recurrent attention model (Mnih 2014), on images in grey."""
 
     kind: Literal["glimpses"]
-    image_side: Annotated[int, Field(ge=8, le=512)] = 28  # images are made so large
+    image_size: Annotated[int, Field(ge=8, le=512)] = 28  # images are made so large
     glimpses: Annotated[int, Field(ge=1, le=100)] = 6
     patch: Annotated[int, Field(ge=1, le=256)] = 8  # pixels of a side of a glimpse
     scales: Annotated[int, Field(ge=1, le=6)] = 1  # how many times it is seen, each time twice as wide

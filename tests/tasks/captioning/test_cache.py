@@ -1,4 +1,4 @@
-"""The cache of what an eye has seen."""
+"""The cache of what an image encoder makes of images."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.tasks.captioning.cache import INDEX, ROWS, SeenCache
+from saccade.tasks.captioning.cache import INDEX, ROWS, FeatureCache
 
 
 def rows(*numbers: int) -> np.ndarray:
     return np.stack([np.full((2, 3), number, dtype=np.float16) for number in numbers])
 
 
-def make(folder: Path) -> SeenCache:
-    return SeenCache(folder / "cache", shape=(2, 3), kind=np.float16)
+def make(folder: Path) -> FeatureCache:
+    return FeatureCache(folder / "cache", shape=(2, 3), kind=np.float16)
 
 
 def test_it_starts_empty_and_grows(tmp_path: Path):

@@ -16,7 +16,12 @@ from saccade.base.errors import InputError
 from saccade.nets.settings import TransformerSettings
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.captioning.net import CaptionBatch, caption_loss
-from saccade.tasks.captioning.settings import CaptionerSettings, CaptionRnnSettings, PretrainedEye, SmallEye
+from saccade.tasks.captioning.settings import (
+    CaptionerSettings,
+    CaptionRnnSettings,
+    PretrainedEncoderSettings,
+    SmallEncoderSettings,
+)
 from saccade.tasks.translation.model import Translator
 from saccade.text import END, START, Vocabulary, VocabularySettings, learn_vocabulary, pad
 from saccade.vision import make_scenes, scaled
@@ -24,7 +29,7 @@ from saccade.vision import make_scenes, scaled
 SIDE = 16
 SCENES = make_scenes(12, seed=0, side=SIDE)
 WORDS = VocabularySettings(kind="words")
-SMALL = SmallEye(kind="small", image_side=SIDE, channels=[5, 7], attend_after=[1])
+SMALL = SmallEncoderSettings(kind="small", image_size=SIDE, channels=[5, 7], attend_after=[1])
 MODELS: dict[str, CaptionRnnSettings | TransformerSettings] = {
     "soft": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, max_length=9),
     "hard": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, weighting="hard", max_length=9),
@@ -44,7 +49,7 @@ def vocabulary() -> Vocabulary:
 def captioner(name: str) -> Captioner:
     """A small captioner with random weights, far from even, so that a wrong output shows."""
     torch.manual_seed(3)
-    made = Captioner.make(CaptionerSettings(eye=SMALL, model=MODELS[name], vocabulary=WORDS), vocabulary())
+    made = Captioner.make(CaptionerSettings(image_encoder=SMALL, model=MODELS[name], vocabulary=WORDS), vocabulary())
     with torch.no_grad():
         for parameter in made.net.parameters():
             parameter.mul_(3.0 if parameter.dim() > 1 else 1.0)
@@ -119,9 +124,11 @@ def test_a_saved_captioner_says_the_same_elsewhere(name: str, tmp_path: Path):
     assert saccade.load(tmp_path / "there", Captioner).settings == captioner(name).settings
 
 
-def test_the_pretrained_eye_travels_with_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_pretrained_encoder_travels_with_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     settings = CaptionerSettings(
-        eye=PretrainedEye(kind="efficientnet-lite0", level="top"), model=MODELS["soft"], vocabulary=WORDS
+        image_encoder=PretrainedEncoderSettings(kind="efficientnet-lite0", level="top"),
+        model=MODELS["soft"],
+        vocabulary=WORDS,
     )
     torch.manual_seed(0)
     made = Captioner.make(settings, vocabulary())
@@ -129,7 +136,7 @@ def test_the_pretrained_eye_travels_with_the_model(tmp_path: Path, monkeypatch: 
     made.save(tmp_path)
     monkeypatch.setattr("saccade.tasks.captioning.pretrained._PACKAGE", "no_such_package")
     assert saccade.load(tmp_path, Captioner).caption(IMAGES[:2], beam=2) == before
-    (tmp_path / "eye.safetensors").write_bytes(b"nothing")
+    (tmp_path / "image_encoder.safetensors").write_bytes(b"nothing")
     with pytest.raises(InputError, match="damaged"):
         saccade.load(tmp_path)
 
@@ -137,8 +144,8 @@ def test_the_pretrained_eye_travels_with_the_model(tmp_path: Path, monkeypatch: 
 def batch_of(count: int) -> CaptionBatch:
     targets = [vocabulary().encode(scene.caption).ids[-7:] for scene in SCENES[:count]]
     previous = pad([[START, *ids[:-1]] for ids in targets])
-    seen = scaled([scene.pixels for scene in SCENES[:count]])
-    return CaptionBatch(seen, previous, pad(targets), sum(map(len, targets)))
+    images = scaled([scene.pixels for scene in SCENES[:count]])
+    return CaptionBatch(images, previous, pad(targets), sum(map(len, targets)))
 
 
 def test_the_doubly_stochastic_term_is_its_formula():
@@ -173,9 +180,9 @@ def test_the_gate_scales_what_was_seen():
 @pytest.mark.parametrize("name", MODELS)
 def test_everything_learns(name: str):
     torch.manual_seed(0)
-    made = Captioner.make(CaptionerSettings(eye=SMALL, model=MODELS[name], vocabulary=WORDS), vocabulary())
+    made = Captioner.make(CaptionerSettings(image_encoder=SMALL, model=MODELS[name], vocabulary=WORDS), vocabulary())
     with torch.no_grad():
-        made.net.eye.attentions["1"].gate.fill_(1.0)  # pyright: ignore[reportOptionalMemberAccess,reportCallIssue]
+        made.net.image_encoder.attentions["1"].gate.fill_(1.0)  # pyright: ignore[reportOptionalMemberAccess,reportCallIssue]
     caption_loss(made.net, batch_of(12), smoothing=0.1, doubly_stochastic=0.1).backward()
     idle = [key for key, value in made.net.named_parameters() if value.grad is None or not value.grad.any()]
     # one key's bias moves all scores of a query alike

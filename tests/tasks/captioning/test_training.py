@@ -34,7 +34,7 @@ def small(data: dict[str, Any], *, model: dict[str, Any] | None = None, **settin
         "task": "captioning",
         "data": {"validation_size": 10, **data},
         "vocabulary": {"kind": "words"},
-        "eye": {"kind": "small", "image_side": 16, "channels": [8, 16]},
+        "image_encoder": {"kind": "small", "image_size": 16, "channels": [8, 16]},
         "model": {"kind": "rnn", "dim": 16, "embedding": 8, "dropout": 0.0, "max_length": 16, **(model or {})},
         "train": {
             "steps": 12,
@@ -52,7 +52,7 @@ def small(data: dict[str, Any], *, model: dict[str, Any] | None = None, **settin
 
 
 def task_of(recipe: CaptionRecipe, run: Path) -> CaptionTask:
-    splits = load_caption_splits(recipe.data, side=recipe.eye.image_side)
+    splits = load_caption_splits(recipe.data, side=recipe.image_encoder.image_size)
     return CaptionTask(recipe, splits, run, Silent())
 
 
@@ -105,7 +105,7 @@ def test_bad_images_are_told_of_and_left_out(scenes: Path, tmp_path: Path):
         task_of(small(from_files(scenes, bad_images="stop")), tmp_path / "other")
 
 
-def test_images_are_looked_at_once(scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_images_are_encoded_once(scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     looked: list[str] = []
     recipe = small(from_files(scenes))
 
@@ -113,21 +113,21 @@ def test_images_are_looked_at_once(scenes: Path, tmp_path: Path, monkeypatch: py
         looked.append(name)
         return real(self, image, name)
 
-    real = Captioner.read
-    monkeypatch.setattr(Captioner, "read", count)
+    real = Captioner.preprocess
+    monkeypatch.setattr(Captioner, "preprocess", count)
     first = task_of(recipe, tmp_path / "one")
     assert len(looked) == 39  # the one that is gone was not there to be read
     looked.clear()
     second = task_of(recipe, tmp_path / "two")
     assert looked == [str(scenes / "images" / "000003.png")]  # tried again: it may have been mended
     names = [one.image for one in first.train_images]
-    assert (first._rows.seen(names) == second._rows.seen(names)).all()
+    assert (first._rows.encoded(names) == second._rows.encoded(names)).all()
     shutil.copy(scenes / "images" / "000010.png", scenes / "images" / "000011.png")
     looked.clear()
     third = task_of(recipe, tmp_path / "three")
     assert str(scenes / "images" / "000011.png") in looked  # another image by an old name
     places = [str(scenes / "images" / name) for name in ("000010.png", "000011.png")]
-    one, other = third._rows.seen(places)
+    one, other = third._rows.encoded(places)
     assert (one == other).all()
 
 
@@ -240,9 +240,9 @@ def test_what_is_not_there_is_named(scenes: Path, data: dict[str, str], says: st
         ("data.make=null", "wanted images and captions"),
         ("data.images=photos", "not both"),
         ("data={make: shapes, images: a, captions: b}", "not both; data.make=null for your own"),
-        ("eye.image_side=4", "image_side"),
-        ("eye.channels=[]", "channels"),
-        ("eye.attend_after=[4]", "attend_after"),
+        ("image_encoder.image_size=4", "image_size"),
+        ("image_encoder.channels=[]", "channels"),
+        ("image_encoder.attend_after=[4]", "attend_after"),
         ("model.tie=all", "tie"),
         ("vocabulary={kind: subwords, dropout: 0.1}", "it is for translation"),
         ("vocabulary.lower=true", "data.lower for captions"),
@@ -264,7 +264,7 @@ def test_a_training_that_is_cut_short_goes_on_bit_for_bit(tmp_path: Path):
     whole, parts = (
         safetensors.torch.load_file(tmp_path / name / "checkpoint.safetensors") for name in ("whole", "parts")
     )
-    nets = [key for key in whole if "eye" in key or "decoder" in key]
+    nets = [key for key in whole if "image_encoder" in key or "decoder" in key]
     assert nets
     assert all((whole[key] == parts[key]).all() for key in nets)
 
@@ -277,7 +277,7 @@ def test_captions_of_the_task_are_those_of_the_model(tmp_path: Path):
     found = task.captions_of(images, Search(beam=2))
     pixels = [scene.pixels for scene in make_scenes(5, seed="valid 0", side=16)]
     loaded = saccade.load(tmp_path / "run" / "model", Captioner)
-    again = loaded.caption_seen(loaded.see(pixels), [one.image for one in images], Search(beam=2))
+    again = loaded.caption_encoded(loaded.encode(pixels), [one.image for one in images], Search(beam=2))
     assert [caption.text for caption in found] == [caption.text for caption in again]
     assert all(isinstance(map_, np.ndarray) for map_ in task.pictures().values())
     assert len(task.pictures()) == 3
@@ -285,14 +285,14 @@ def test_captions_of_the_task_are_those_of_the_model(tmp_path: Path):
 
 def test_the_pretrained_eye_sees_once_and_is_trained_on(scenes: Path, tmp_path: Path):
     values = small(from_files(scenes)).model_dump()
-    values["eye"] = {"kind": "efficientnet-lite0", "level": "top"}
+    values["image_encoder"] = {"kind": "efficientnet-lite0", "level": "top"}
     recipe = check_settings(CaptionRecipe, values, where="pretrained")
     task = task_of(recipe, tmp_path / "run")
     names = [one.image for one in task.valid_images]
-    seen = task._rows.seen(names)
-    assert seen.shape == (len(names), 49, 320)
-    fresh = task.model.see([task.model.read(Path(name), name) for name in names])
-    assert float((seen - fresh).abs().max()) < 2e-3 * float(fresh.abs().max())  # kept in half precision
+    kept = task._rows.encoded(names)
+    assert kept.shape == (len(names), 49, 320)
+    fresh = task.model.encode([task.model.preprocess(Path(name), name) for name in names])
+    assert float((kept - fresh).abs().max()) < 2e-3 * float(fresh.abs().max())  # kept in half precision
     figures = train(task, recipe.train, tmp_path / "run", Silent())
     assert np.isfinite(figures["loss"])
 
@@ -302,7 +302,13 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     assert main(["data", "make", "shapes", "--out", str(folder), "--scenes", "30", "--side", "16"]) == 0
     assert main(["data", "make", "shapes", "--out", str(folder), "--scenes", "30"]) == 2
     assert "--overwrite" in capsys.readouterr().err
-    settings = ["eye.image_side=16", "eye.channels=[8,16]", "model.dim=16", "model.embedding=8", "train.steps=4"]
+    settings = [
+        "image_encoder.image_size=16",
+        "image_encoder.channels=[8,16]",
+        "model.dim=16",
+        "model.embedding=8",
+        "train.steps=4",
+    ]
     data = [
         f"data.images={folder}",
         f"data.captions={folder / 'captions.jsonl'}",

@@ -28,8 +28,8 @@ from saccade.vision import Labelled, as_png, make_digits, read_labelled
 from saccade.vision.labelled import read_idx
 
 DIGITS = make_digits(40, seed=0, side=16)
-CNN = {"kind": "cnn", "image_side": 16, "channels": [16, 32], "attend_after": [1]}
-GLIMPSES = {"kind": "glimpses", "image_side": 16, "patch": 6, "scales": 2, "glimpses": 3, "dim": 64}
+CNN = {"kind": "cnn", "image_size": 16, "channels": [16, 32], "attend_after": [1]}
+GLIMPSES = {"kind": "glimpses", "image_size": 16, "patch": 6, "scales": 2, "glimpses": 3, "dim": 64}
 
 
 def recipe_of(data: dict[str, Any], model: dict[str, Any], **settings: Any) -> ClassificationRecipe:
@@ -39,7 +39,7 @@ def recipe_of(data: dict[str, Any], model: dict[str, Any], **settings: Any) -> C
 
 
 def learn(recipe: ClassificationRecipe, run: Path) -> dict[str, float]:
-    splits = load_labelled_splits(recipe.data, side=recipe.model.image_side)
+    splits = load_labelled_splits(recipe.data, side=recipe.model.image_size)
     return train(ClassificationTask(recipe, splits, run, Silent()), recipe.train, run, Silent())
 
 
@@ -74,7 +74,7 @@ def test_mnists_files(tmp_path: Path, ending: str):
     assert (found.labels == DIGITS.labels).all()
     assert found.classes == DIGITS.classes
     assert bad == []
-    with pytest.raises(InputError, match="image_side"):
+    with pytest.raises(InputError, match="image_size"):
         read_labelled(images, side=28)
 
 
@@ -163,7 +163,7 @@ def test_a_classifier_is_saved_and_says_the_same(model: CnnSettings | GlimpseSet
 
 def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     run = str(tmp_path / "run")
-    settings = ["data.make=null", f"data.train={folders}", "model.image_side=16", "model.patch=6", "train.steps=3"]
+    settings = ["data.make=null", f"data.train={folders}", "model.image_size=16", "model.patch=6", "train.steps=3"]
     assert main(["train", "mnist-glimpses", *settings, "train.batch=8", "train.tensorboard=false", "--run", run]) == 0
     captured = capsys.readouterr()
     assert "1 images cannot be read" in captured.err

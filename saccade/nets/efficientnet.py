@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 (Tan 2019, in the form without squeeze-excite that was made for small machines): the eye.
+"""EfficientNet-Lite0 (Tan 2019, in the form without squeeze-excite that was made for small machines).
 
 Letters: `B` batch, `H` height, `W` width, `D` channels.
 """
@@ -55,28 +55,28 @@ class ConvNorm(nn.Module):
         return F.relu6(x, inplace=True) if self.activation else x
 
 
-class InvertedBlock(nn.Module):
-    """An inverted bottleneck (Sandler 2018): widen, filter each channel by itself, narrow; residual where it fits.
+class InvertedResidual(nn.Module):
+    """An inverted bottleneck (Sandler 2018): expand, filter each channel by itself, project; residual where it fits.
 
-    f(x) = narrow(filter(widen(x))), y = x + f(x) if x and f(x) are of one shape, else f(x). No activation after
-    narrowing.
+    f(x) = project(depthwise(expand(x))), y = x + f(x) if x and f(x) are of one shape, else f(x). No activation after
+    the projection.
     """
 
     def __init__(self, channels: int, out: int, kernel: int, *, stride: int, expansion: int) -> None:
         super().__init__()
         wide = channels * expansion
-        self.widen = ConvNorm(channels, wide, 1) if expansion > 1 else None
-        self.filter = ConvNorm(wide, wide, kernel, stride=stride, groups=wide)
-        self.narrow = ConvNorm(wide, out, 1, activation=False)
+        self.expand = ConvNorm(channels, wide, 1) if expansion > 1 else None
+        self.depthwise = ConvNorm(wide, wide, kernel, stride=stride, groups=wide)
+        self.project = ConvNorm(wide, out, 1, activation=False)
         self.residual = stride == 1 and channels == out
 
     def forward(self, x: Tensor) -> Tensor:
-        inner = x if self.widen is None else self.widen(x)
-        change = self.narrow(self.filter(inner))
+        inner = x if self.expand is None else self.expand(x)
+        change = self.project(self.depthwise(inner))
         return x + change if self.residual else change
 
 
-class Eye(nn.Module):
+class EfficientNetLite0(nn.Module):
     """Images `[B, 3, H, W]`, scaled to (x - 127) / 128, to features or to the logits of ImageNet's classes.
 
     Levels of features, for images of 224 x 224: "middle" 14 x 14 x 112, "top" 7 x 7 x 320, "head" 7 x 7 x 1280.
@@ -85,17 +85,17 @@ class Eye(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.stem = ConvNorm(3, STEM, 3, stride=2)
-        blocks: list[InvertedBlock] = []
+        blocks: list[InvertedResidual] = []
         channels = STEM
         for stage in _STAGES:
             for number in range(stage.repeats):
                 stride = stage.stride if number == 0 else 1
                 shape = {"stride": stride, "expansion": stage.expansion}
-                blocks.append(InvertedBlock(channels, stage.channels, stage.kernel, **shape))
+                blocks.append(InvertedResidual(channels, stage.channels, stage.kernel, **shape))
                 channels = stage.channels
         self.blocks = nn.Sequential(*blocks)
         self.head = ConvNorm(channels, HEAD, 1)
-        self.classes = nn.Linear(HEAD, CLASSES)
+        self.classifier = nn.Linear(HEAD, CLASSES)
 
     def features(self, images: Tensor, level: Level = "head") -> Tensor:
         """`[B, 3, H, W]` -> `[B, D, ⌈H / 16⌉, ⌈W / 16⌉]` in the middle, `[B, D, ⌈H / 32⌉, ⌈W / 32⌉]` above it."""
@@ -105,4 +105,4 @@ class Eye(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """The logits of the classes, `[B, 1000]`."""
-        return self.classes(self.features(images).mean((-2, -1)))
+        return self.classifier(self.features(images).mean((-2, -1)))
