@@ -57,8 +57,8 @@ def main() -> None:
     )
     parts = {"train": [*pairs[:-_HELD_OUT], *test], "valid": pairs[-_HELD_OUT:], "test": test}
     for name, part in parts.items():
-        for place, side in enumerate(("en", "fr")):
-            write(chosen.out / f"{name}.{side}", [pair[place] for pair in part])
+        for index, side in enumerate(("en", "fr")):
+            write(chosen.out / f"{name}.{side}", [pair[index] for pair in part])
         print(f"{chosen.out / name}: {len(part)} pairs")
 
 

@@ -38,10 +38,10 @@ def _fill(folder: Path, images: Path, count: int, every: int) -> int:
         raise SystemExit(f"{images}: no images in it")
     for number, path in enumerate(itertools.islice(itertools.cycle(found), count)):
         (folder / f"{number:06}{path.suffix}").symlink_to(path)
-    places = range(every // 2, count, every)
-    for place in places:
-        (folder / f"{place:06}-broken.jpg").write_text("not an image\n", encoding="utf-8")
-    return len(places)
+    indices = range(every // 2, count, every)
+    for index in indices:
+        (folder / f"{index:06}-broken.jpg").write_text("not an image\n", encoding="utf-8")
+    return len(indices)
 
 
 def _watch(model: Path, folder: Path, every: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 The other side is written here after the best known of them (pytorch-ntm): each head by itself with linear maps of its
 own, a shift of three taps that goes through the batch one sequence at a time, sharpening as a power. Both copy 8 bits
-with 128 places of 20 numbers and an LSTM controller of 100, in training, with Adam.
+with 128 locations of 20 numbers and an LSTM controller of 100, in training, with Adam.
 
 One JSON line a case:
 
@@ -28,7 +28,7 @@ from saccade.nets._kernels import turing_step
 from saccade.runtime.native import load_library
 from saccade.tasks.algorithms.problems import AlgorithmSettings, make_episodes
 
-PLACES, WIDTH, DIM, BITS = 128, 20, 100, 8
+LOCATIONS, WIDTH, DIM, BITS = 128, 20, 100, 8
 
 
 class Case(NamedTuple):
@@ -70,13 +70,13 @@ class LoopedMachine(nn.Module):
         self.controller = nn.LSTM(BITS + 1 + WIDTH, DIM)
         self.read, self.write = LoopedHead(writes=False), LoopedHead(writes=True)
         self.answer = nn.Linear(DIM + WIDTH, BITS)
-        self.register_buffer("first", torch.randn(PLACES, WIDTH) / WIDTH**0.5)
+        self.register_buffer("first", torch.randn(LOCATIONS, WIDTH) / WIDTH**0.5)
 
     def forward(self, inputs: Tensor) -> Tensor:
         count = len(inputs)
         memory = self.get_buffer("first").repeat(count, 1, 1)
         read, outputs = inputs.new_zeros(count, WIDTH), []
-        weights = [inputs.new_zeros(count, PLACES) for _ in range(2)]
+        weights = [inputs.new_zeros(count, LOCATIONS) for _ in range(2)]
         state = (inputs.new_zeros(1, count, DIM), inputs.new_zeros(1, count, DIM))
         for step in range(inputs.shape[1]):
             seen, state = self.controller(torch.cat([inputs[:, step], read], dim=1)[None], state)
@@ -90,7 +90,9 @@ class LoopedMachine(nn.Module):
 
 
 def our_machine() -> Callable[[Tensor], Tensor]:
-    net = TuringMachine(BITS + 1, BITS, places=PLACES, width=WIDTH, dim=DIM, controller="lstm", first_memory="random")
+    net = TuringMachine(
+        BITS + 1, BITS, locations=LOCATIONS, width=WIDTH, dim=DIM, controller="lstm", first_memory="random"
+    )
     return _Trained(net, lambda inputs: net(inputs)[0])
 
 

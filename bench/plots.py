@@ -45,13 +45,13 @@ def speed(files: list[str]) -> Path:
     bars = [(case, name, ratio) for case, name, ratio in bars if not name.startswith("saccade")]
     names = list(dict.fromkeys(name for _, name, _ in bars))
     figure, axes = plt.subplots(figsize=(7, 0.22 * len(bars) + 0.9), layout="constrained")
-    labels = [case if place == 0 or bars[place - 1][0] != case else "" for place, (case, _, _) in enumerate(bars)]
+    labels = [case if index == 0 or bars[index - 1][0] != case else "" for index, (case, _, _) in enumerate(bars)]
     for name in names:
-        places = [place for place, bar in enumerate(bars) if bar[1] == name]
+        indices = [index for index, bar in enumerate(bars) if bar[1] == name]
         colour = COLOURS[names.index(name) % len(COLOURS)]
-        axes.barh(places, [bars[place][2] for place in places], color=colour, label=name, height=0.75)
-    for place, (_, _, ratio) in enumerate(bars):
-        axes.text(ratio, place, f" {ratio:.1f}", va="center", fontsize=7)
+        axes.barh(indices, [bars[index][2] for index in indices], color=colour, label=name, height=0.75)
+    for index, (_, _, ratio) in enumerate(bars):
+        axes.text(ratio, index, f" {ratio:.1f}", va="center", fontsize=7)
     axes.set_yticks(range(len(bars)), labels)
     axes.invert_yaxis()
     axes.axvline(1, color="black", linewidth=0.8)

@@ -78,7 +78,7 @@ def start(command: list[str], log: Path, core: int) -> "subprocess.Popen[bytes]"
 
 def saccade_arguments(data: Path, folder: Path) -> list[str]:
     files = {"train": "train", "valid": "val"}
-    places = [
+    paths = [
         f"data.{split}.{side}={data / f'{file}.{language}'}"
         for split, file in files.items()
         for side, language in (("source", "en"), ("target", "de"))
@@ -90,7 +90,7 @@ def saccade_arguments(data: Path, folder: Path) -> list[str]:
         "train.threads=1",
         "train.select_checkpoint=last",
     ]
-    return ["train", "multi30k-transformer", *places, *schedule, *habits, "--run", str(folder / "run")]
+    return ["train", "multi30k-transformer", *paths, *schedule, *habits, "--run", str(folder / "run")]
 
 
 def joeynmt_config(data: Path, folder: Path) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("pieces", nargs="*", metavar="PIECE", help=f"all, or some of: {listed}")
     parser.add_argument("--quick", action="store_true", help="a few cases of each")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another seed tries others (0)")
-    parser.add_argument("--count", type=int, metavar="N", help="cases of each check, in place of the usual number")
+    parser.add_argument("--count", type=int, metavar="N", help="cases of each check, in folder of the usual number")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the first case, to see one again (0)")
     parser.add_argument("--task", action="append", default=[], metavar="TASK", help="of kills and folders, these only")
     parser.add_argument("--minutes", type=float, default=60.0, metavar="N", help="for each piece, at most (60)")
@@ -64,16 +64,16 @@ def _leave_nothing_behind() -> None:
 
 def settle(scratch: Path) -> None:
     """Let all that the user's own folders are for go elsewhere; then import everything."""
-    for name, place in (("HOME", "home"), ("SACCADE_CACHE", "home/cache"), ("TMPDIR", "home/tmp")):
-        (scratch / place).mkdir(parents=True, exist_ok=True)
-        os.environ[name] = str(scratch / place)
+    for name, folder in (("HOME", "home"), ("SACCADE_CACHE", "home/cache"), ("TMPDIR", "home/tmp")):
+        (scratch / folder).mkdir(parents=True, exist_ok=True)
+        os.environ[name] = str(scratch / folder)
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR"):
         os.environ.pop(name, None)
     for name in ("http_proxy", "https_proxy"):  # nobody is there: what wants the network fails at once
         os.environ[name] = os.environ[name.upper()] = "http://127.0.0.1:9"
     os.environ["OMP_NUM_THREADS"] = "1"
     tempfile.tempdir = None
-    from soak.nursery import warm_up  # noqa: PLC0415 - not before the places are known
+    from soak.nursery import warm_up  # noqa: PLC0415 - not before the folders are known
 
     warm_up()
 

@@ -187,14 +187,14 @@ class CommandLine(NamedTuple):
     named: list[Named]
 
 
-def draw(rng: random.Random, *, place: str) -> CommandLine:
-    """A command line. `place` is where a recipe's data may lie."""
+def draw(rng: random.Random, *, folder: str) -> CommandLine:
+    """A command line. `folder` is where a recipe's data may lie."""
     if rng.random() < 0.02:
         return CommandLine([_bad(rng) for _ in range(rng.randint(0, 3))], [])
     if rng.random() < 0.5:
         return _more_than_right(rng)
     command = rng.choice([*all_commands(), "train", "train"])
-    return _training(rng, place) if command == "train" else _of_parser(_parser_of(command), [command], rng)
+    return _training(rng, folder) if command == "train" else _of_parser(_parser_of(command), [command], rng)
 
 
 def _parser_of(command: str) -> Parser:
@@ -326,7 +326,7 @@ def _named(action: argparse.Action, values: list[str], words: list[str]) -> list
     return [Named(value) for value in values]
 
 
-def _training(rng: random.Random, place: str) -> CommandLine:
+def _training(rng: random.Random, folder: str) -> CommandLine:
     """A training of three steps at the most; where it goes on with one, of so many that nothing is left to do."""
     good = rng.random() < 0.6
     folders = ("runs/new", "runs/a/b") if good else (".", "", "sub", "runs/begun", "models/pointing", *_BAD_OUTPUTS)
@@ -334,7 +334,7 @@ def _training(rng: random.Random, place: str) -> CommandLine:
     folder, name = rng.choice(folders), rng.choice(list(names))
     run = [] if rng.random() < 0.03 else ["--run", folder]
     settings = [f"{key}={value}" for key, value in _settings(name, rng)]
-    small = [word.format(place=place) for word in _SMALL.get(name, ("model.dim=8", "data.validation_size=2"))]
+    small = [word.format(folder=folder) for word in _SMALL.get(name, ("model.dim=8", "data.validation_size=2"))]
     bounds = [*small, *_TRAINING_BOUNDS, f"train.steps={rng.randint(1, 3)}"]
     if rng.random() < 0.1:
         small, name = [], ""

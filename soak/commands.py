@@ -33,7 +33,7 @@ def run(options: Options, scratch: Path, *, command: Callable[[list[str]], int] 
             check.cut_short = True
             break
         rng = random.Random(f"{options.seed} commands {number}")
-        line, stdin = draw(rng, place=str(scratch)), _stdin(rng)
+        line, stdin = draw(rng, folder=str(scratch)), _stdin(rng)
         outcome = _try(check, sandbox, line, stdin, _stdout(rng), command, f"case {number}")
         codes[outcome.code] += 1
         if check.cases % 100 == 0 or check.cases == count:

@@ -64,10 +64,10 @@ def cut(folder: Path, rng: random.Random, others: list[Path]) -> Damage:
 def insert(folder: Path, rng: random.Random, others: list[Path]) -> Damage:
     path = _any_file(folder, rng)
     content = path.read_bytes()
-    place = rng.choice([0, len(content), rng.randrange(len(content))])
+    offset = rng.choice([0, len(content), rng.randrange(len(content))])
     new = rng.choice([b"\n", b" ", b"\0", rng.randbytes(rng.randint(1, 64))])
-    path.write_bytes(content[:place] + new + content[place:])
-    return Damage(f"{path.name}: {new!r} inserted at {place}", "named", path.name)
+    path.write_bytes(content[:offset] + new + content[offset:])
+    return Damage(f"{path.name}: {new!r} inserted at {offset}", "named", path.name)
 
 
 def overwrite(folder: Path, rng: random.Random, others: list[Path]) -> Damage:
@@ -84,7 +84,7 @@ def delete(folder: Path, rng: random.Random, others: list[Path]) -> Damage:
 
 
 def replace(folder: Path, rng: random.Random, others: list[Path]) -> Damage:
-    """Something that is no regular file, or a very large one, in place of a file."""
+    """Something that is no regular file, or a very large one, in offset of a file."""
     path = _any_file(folder, rng)
     kinds = ["folder", "full folder", "fifo", "zeros", "dangling", "loop", "itself", "sparse", "longer"]
     kind = rng.choice(kinds)

@@ -40,11 +40,11 @@ def run(options: Options, scratch: Path, *, load: Load = saccade.load) -> list[C
     return checks
 
 
-def _try(check: Check, model: Path, others: list[Path], expected: bytes, seed: str, place: Path, load: Load) -> None:
+def _try(check: Check, model: Path, others: list[Path], expected: bytes, seed: str, scratch: Path, load: Load) -> None:
     """One case."""
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
-    folder = place / "model"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    folder = scratch / "model"
     shutil.copytree(model, folder)
     names = files_of(folder)
     done = damage(folder, random.Random(seed), others)

@@ -83,7 +83,7 @@ def _smaller_numbers(header: Header, numbers: bytes, rng: random.Random) -> Chan
     kind, size = rng.choice([("I8", 1), ("F8_E4M3", 1), ("F8_E5M2", 1), ("BOOL", 1), ("BF16", 2), ("F16", 2)])
     for name, entry in header.items():
         if name != METADATA:
-            entry["dtype"], entry["data_offsets"] = kind, [place * size // 4 for place in entry["data_offsets"]]
+            entry["dtype"], entry["data_offsets"] = kind, [offset * size // 4 for offset in entry["data_offsets"]]
     return Changed(f"all are {kind}, and fit", header, numbers[: len(numbers) * size // 4])
 
 
@@ -91,7 +91,7 @@ def _larger_numbers(header: Header, numbers: bytes, rng: random.Random) -> Chang
     kind = rng.choice(["I64", "F64", "U64"])
     for name, entry in header.items():
         if name != METADATA:
-            entry["dtype"], entry["data_offsets"] = kind, [2 * place for place in entry["data_offsets"]]
+            entry["dtype"], entry["data_offsets"] = kind, [2 * offset for offset in entry["data_offsets"]]
     return Changed(f"all are {kind}, and fit", header, numbers * 2)
 
 
@@ -139,9 +139,9 @@ def _other_names(header: Header, numbers: bytes, rng: random.Random) -> Changed:
 def _not_finite(header: Header, numbers: bytes, rng: random.Random) -> Changed:
     floats = [entry["data_offsets"] for name, entry in header.items() if name != METADATA and entry["dtype"] == "F32"]
     begin, end = rng.choice(floats)
-    place = rng.randrange(begin, end, 4)
+    offset = rng.randrange(begin, end, 4)
     value = rng.choice([b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff"])
-    return Changed(f"no finite number at {place}", header, numbers[:place] + value + numbers[place + 4 :])
+    return Changed(f"no finite number at {offset}", header, numbers[:offset] + value + numbers[offset + 4 :])
 
 
 def _extreme(header: Header, numbers: bytes, rng: random.Random) -> Changed:

@@ -98,7 +98,7 @@ _VALUES: tuple[Any, ...] = (
     [[[[]]]],
 )
 # With another of these, a net has other shapes.
-_SIZES = ("dim", "embedding", "feed_forward", "places")
+_SIZES = ("dim", "embedding", "feed_forward", "locations")
 
 
 def settings(text: str, rng: random.Random) -> Text:
@@ -141,20 +141,20 @@ def words(content: bytes, rng: random.Random) -> Text:
     """A list of words in place of `content`."""
     lines = content.removesuffix(b"\n").split(b"\n")
     first = len(SPECIAL) if lines[0] == SPECIAL[0].encode() else 0
-    place = rng.randrange(first, len(lines))
-    other = rng.choice([line for line in lines[first:] if line != lines[place]] or [b"x"])
+    index = rng.randrange(first, len(lines))
+    other = rng.choice([line for line in lines[first:] if line != lines[index]] or [b"x"])
     changes: dict[str, Callable[[], Text]] = {
-        "a word less": lambda: Text("", _joined([*lines[:place], *lines[place + 1 :]])),
-        "a word more": lambda: Text("", _joined([*lines[:place], b"another", *lines[place:]])),
+        "a word less": lambda: Text("", _joined([*lines[:index], *lines[index + 1 :]])),
+        "a word more": lambda: Text("", _joined([*lines[:index], b"another", *lines[index:]])),
         "a million more": lambda: Text("", _joined([*lines, *(b"new%d" % number for number in range(1_000_000))])),
         "nothing": lambda: Text("", b""),
         "lines without words": lambda: Text("", b"\n" * 1000),
-        "no UTF-8": lambda: Text("", _joined([*lines[:place], b"\xff\xfe", *lines[place + 1 :]])),
-        "a word twice": lambda: Text("", _joined([*lines[:place], other, *lines[place + 1 :]]), wrong=False),
-        "an empty word": lambda: Text("", _joined([*lines[:place], b"", *lines[place + 1 :]]), wrong=False),
-        "a long word": lambda: Text("", _joined([*lines[:place], b"x" * 1_000_000, *lines[place + 1 :]]), wrong=False),
+        "no UTF-8": lambda: Text("", _joined([*lines[:index], b"\xff\xfe", *lines[index + 1 :]])),
+        "a word twice": lambda: Text("", _joined([*lines[:index], other, *lines[index + 1 :]]), wrong=False),
+        "an empty word": lambda: Text("", _joined([*lines[:index], b"", *lines[index + 1 :]]), wrong=False),
+        "a long word": lambda: Text("", _joined([*lines[:index], b"x" * 1_000_000, *lines[index + 1 :]]), wrong=False),
         "control characters": lambda: Text(
-            "", _joined([*lines[:place], b"\0\x07\x1b[2J\r\t", *lines[place + 1 :]]), wrong=False
+            "", _joined([*lines[:index], b"\0\x07\x1b[2J\r\t", *lines[index + 1 :]]), wrong=False
         ),
         "ends of DOS": lambda: Text("", b"\r\n".join([*lines, b""]), wrong=False),
         "another order": lambda: Text("", _joined([*lines[:first], *reversed(lines[first:])]), wrong=False),
@@ -181,8 +181,8 @@ def pieces(content: bytes, rng: random.Random) -> Text:
     elif kind == "random":
         changed = bytearray(rng.randbytes(len(content)))
     elif kind == "inserted":
-        place = rng.randrange(len(content))
-        changed[place:place] = rng.randbytes(rng.randint(1, 64))
+        index = rng.randrange(len(content))
+        changed[index:index] = rng.randbytes(rng.randint(1, 64))
     else:
         changed.clear()
     return Text(f"pieces, {kind}", bytes(changed), wrong=False)

@@ -49,11 +49,11 @@ def run(options: Options, scratch: Path) -> list[Check]:
 
 
 class _Training:
-    """A training, the place that it is disturbed in, and how it ends if it is not."""
+    """A training, the folder that it is disturbed in, and how it ends if it is not."""
 
     def __init__(self, recipe: tuple[str, ...], scratch: Path) -> None:
-        self.place = scratch / "disturbed"
-        self.run = self.place / "run"
+        self.folder = scratch / "disturbed"
+        self.run = self.folder / "run"
         self._recipe = recipe
         undisturbed = forked(_train(training(recipe, scratch / "undisturbed")), seconds=_LIMIT)
         if undisturbed.code:
@@ -63,11 +63,11 @@ class _Training:
 
     @property
     def command(self) -> list[str]:
-        return training(self._recipe, self.place)
+        return training(self._recipe, self.folder)
 
     def forget(self) -> None:
         """Let nothing be there."""
-        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def go_on(self, check: Check) -> tuple[Outcome, list[str]]:
         """Undisturbed from where it is; the second of what it gives are the promises that its end breaks."""
@@ -75,7 +75,7 @@ class _Training:
         check.count(outcome)
         if outcome.hung or outcome.code:
             return outcome, [f"it does not go on: exit code {outcome.code}"]
-        why = [f"left behind: {path}" for path in self.place.rglob("*") if is_leftover(path.name)]
+        why = [f"left behind: {path}" for path in self.folder.rglob("*") if is_leftover(path.name)]
         ends_with = forked(lambda: _print_end(self.run)).out
         if ends_with != self._ends_with:
             why.append(f"another end: {_difference(ends_with, self._ends_with)}")
@@ -157,7 +157,7 @@ def _operations(training_of: _Training) -> int:
     """How many operations an undisturbed training takes."""
 
     def count() -> None:
-        operations = Operations(training_of.place)
+        operations = Operations(training_of.folder)
         operations.watch()
         main(command)
         print(operations.done, file=sys.stdout)
@@ -170,26 +170,26 @@ def _operations(training_of: _Training) -> int:
 def _kill_at(training_of: _Training, number: int, check: Check, rng: random.Random) -> None:
     """One case: killed, and half the time killed once more as it goes on."""
     training_of.forget()
-    places = [number, *([rng.randint(1, number + 20)] if rng.random() < 0.5 else [])]
+    kill_points = [number, *([rng.randint(1, number + 20)] if rng.random() < 0.5 else [])]
     why: list[str] = []
-    for place in places:
-        outcome = forked(_killed_at(training_of, place), seconds=_LIMIT)
+    for kill_point in kill_points:
+        outcome = forked(_killed_at(training_of, kill_point), seconds=_LIMIT)
         check.count(outcome)
         if outcome.code not in (0, -signal.SIGKILL):
-            why.append(f"it ended with {outcome.code} before operation {place}")
+            why.append(f"it ended with {outcome.code} before operation {kill_point}")
         why += _loadable(check, training_of.run)
     outcome, more = training_of.go_on(check)
     why += more
     check.cases += 1
     if why:
-        check.breaks(f"{_shown(training_of)}, killed before operations {places}", why, outcome)
+        check.breaks(f"{_shown(training_of)}, killed before operations {kill_points}", why, outcome)
 
 
 def _killed_at(training_of: _Training, number: int) -> Callable[[], int]:
     command = training_of.command
 
     def train() -> int:
-        Operations(training_of.place, kill_at=number).watch()
+        Operations(training_of.folder, kill_at=number).watch()
         return main(command)
 
     return train

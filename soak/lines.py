@@ -155,15 +155,15 @@ def check_translations(model: Path, way: tuple[str, ...], count: int, options: O
     check.count(outcome)
     why += wrong_records(lines, records, outcome)
     if not why:
-        good = [place for place, record in enumerate(records) if _is_good(lines[place], record)]
-        path.write_bytes(b"".join(lines[place] + b"\n" for place in good))
+        good = [index for index, record in enumerate(records) if _is_good(lines[index], record)]
+        path.write_bytes(b"".join(lines[index] + b"\n" for index in good))
         alone = forked(lambda: main(command), seconds=_LIMIT, memory=_MEMORY)
         check.count(alone)
         again = read_records(alone.out, way)
         if alone.code or len(again) != len(good):
             why.append(f"of {len(good)} good lines alone, {len(again)} are answered; exit code {alone.code}")
-        differing = [place for place, one in zip(good, again, strict=False) if one.texts != records[place].texts]
-        why += [f"line {place + 1}, {lines[place][:80]!r}: another answer beside others" for place in differing[:3]]
+        differing = [index for index, one in zip(good, again, strict=False) if one.texts != records[index].texts]
+        why += [f"line {index + 1}, {lines[index][:80]!r}: another answer beside others" for index in differing[:3]]
     if why:
         check.breaks(f"saccade {' '.join(command)}, with the lines of seed {seed!r}", why, _last_of(outcome))
     return check

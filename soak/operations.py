@@ -54,8 +54,8 @@ class Operations:
         return name == self._folder or name.startswith(self._folder + os.sep)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        places = _EVENTS.get(event)
-        if places is not None and any(self.is_below(arguments[place]) for place in places):
+        indices = _EVENTS.get(event)
+        if indices is not None and any(self.is_below(arguments[index]) for index in indices):
             self.next()
 
     def _replace_opening(self) -> None:

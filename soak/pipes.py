@@ -42,11 +42,11 @@ class Talk:
 
     def feed(self, content: bytes, seconds: float, *, watch: Callable[[float, int], None]) -> None:
         """Give the same again and again, and take what comes. Each second `watch` is told the memory, and what came."""
-        end, place, came = time.monotonic() + seconds, 0, 0
+        end, offset, came = time.monotonic() + seconds, 0, 0
         told = time.monotonic()
         while (now := time.monotonic()) < end:
             select.select([self._output], [self._source], [], 0.1)
-            place = (place + self.write(content[place:])) % len(content)
+            offset = (offset + self.write(content[offset:])) % len(content)
             came += len(self.read())
             if now > told + 1:
                 told = now

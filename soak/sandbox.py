@@ -123,13 +123,13 @@ def tree_of(folder: Path) -> Tree:
 def touched(folder: Path, before: Tree, after: Tree, named: list[Named]) -> list[str]:
     """What has changed and was not named, and what was left behind."""
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-    places = [one._replace(path=_place(folder, one.path)) for one in named]
-    bad = [name for name in sorted(changed) if not any(_is_named(name, before, one) for one in places)]
+    resolved = [one._replace(path=_resolved(folder, one.path)) for one in named]
+    bad = [name for name in sorted(changed) if not any(_is_named(name, before, one) for one in resolved)]
     left = [name for name in sorted(after) if name not in before and is_leftover(name.rpartition(os.sep)[2])]
     return [*bad, *left]
 
 
-def _place(folder: Path, path: str) -> str:
+def _resolved(folder: Path, path: str) -> str:
     """Where a path of the command line leads, as names in the tree are written."""
     return os.path.relpath(os.path.realpath(os.path.join(folder, path)), os.path.realpath(folder))  # noqa: PTH118 - it may be no text
 

@@ -32,7 +32,7 @@ _COMMON = (
     "train.threads=1",
 )
 
-# One recipe for each task, and small settings for it. Of the settings that lead to files, {place} is where they are.
+# One recipe for each task, and small settings for it. Of the settings that lead to files, {folder} is where they are.
 RECIPES: dict[str, tuple[str, ...]] = {
     "translation": (
         "dates",
@@ -49,7 +49,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
         "shapes",
         "data.scenes=20",
         "data.validation_size=5",
-        "data.cache={place}/cache",
+        "data.cache={folder}/cache",
         "image_encoder.kind=small",
         "image_encoder.image_size=16",
         "image_encoder.channels=[4,8]",
@@ -68,8 +68,8 @@ RECIPES: dict[str, tuple[str, ...]] = {
     ),
     "line_reading": (
         "lines-ctc",
-        "data.train={place}/digits",
-        "data.valid={place}/digits",
+        "data.train={folder}/digits",
+        "data.valid={folder}/digits",
         "data.lines=16",
         "data.validation_size=4",
         "model.dim=8",
@@ -81,7 +81,7 @@ RECIPES: dict[str, tuple[str, ...]] = {
         "ntm-copy",
         "data.max_length=4",
         "model.dim=8",
-        "model.places=8",
+        "model.locations=8",
         "model.width=4",
         "train.batch=2",
         "validation.sequences=2",
@@ -107,13 +107,13 @@ SUBWORDS = (
 )
 
 
-def training(recipe: tuple[str, ...], place: Path) -> list[str]:
-    """The command that trains such a model in the folder `place`, which is made; the run's own folder is in it."""
-    place.mkdir(parents=True, exist_ok=True)
-    settings = [word.format(place=place) for word in (*recipe, *_COMMON)]
-    if any("digits" in word for word in settings) and not (place / "digits").exists():
-        write_digits(place / "digits")
-    return ["train", *settings, "--run", str(place / "run")]
+def training(recipe: tuple[str, ...], folder: Path) -> list[str]:
+    """The command that trains such a model in the folder `folder`, which is made; the run's own folder is in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = [word.format(folder=folder) for word in (*recipe, *_COMMON)]
+    if any("digits" in word for word in settings) and not (folder / "digits").exists():
+        write_digits(folder / "digits")
+    return ["train", *settings, "--run", str(folder / "run")]
 
 
 def write_digits(folder: Path) -> None:
@@ -125,15 +125,15 @@ def write_digits(folder: Path) -> None:
         path.write_bytes(as_png(pixels))
 
 
-def train_model(recipe: tuple[str, ...], place: Path) -> Path:
+def train_model(recipe: tuple[str, ...], folder: Path) -> Path:
     """Train such a model, unless it is there already; gives the model's folder."""
-    if (place / "run" / "model").exists():
-        return place / "run" / "model"
-    command = training(recipe, place)
+    if (folder / "run" / "model").exists():
+        return folder / "run" / "model"
+    command = training(recipe, folder)
     outcome = forked(lambda: main(command), seconds=120)
     if outcome.code:
         raise InputError(f"saccade {' '.join(command)} ended with code {outcome.code}: {outcome.err.decode()[-500:]}")
-    return place / "run" / "model"
+    return folder / "run" / "model"
 
 
 def answers(model: Model[Any, Any]) -> str:

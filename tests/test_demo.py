@@ -25,6 +25,6 @@ def test_the_demo_reads_dates_and_shows_where_it_looks(tmp_path: Path) -> None:
     assert "".join(row[0] for row in rows) == "1989-07-14END"
     assert all(len(row) == len("le 14 juillet 1989") + 2 for row in rows)
     # the last two digits of the year, and the day, look hardest at their own letters
-    for place, letter in ((2, 16), (3, 17), (8, 3), (9, 4)):
-        shades = ["·░▒▓█".index(cell[0]) for cell in rows[place][1:]]
+    for index, letter in ((2, 16), (3, 17), (8, 3), (9, 4)):
+        shades = ["·░▒▓█".index(cell[0]) for cell in rows[index][1:]]
         assert shades.index(max(shades)) == letter

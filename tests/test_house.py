@@ -49,9 +49,9 @@ def imports_of(path: Path) -> set[str]:
     return names
 
 
-def is_in(name: str, place: str) -> bool:
+def is_in(name: str, room: str) -> bool:
     """Whether an imported name is a module, or of it."""
-    return name == place or name.startswith(f"{place}.")
+    return name == room or name.startswith(f"{room}.")
 
 
 def bad_imports(package: Path) -> list[str]:

@@ -33,7 +33,7 @@ from soak import commands, folders, kills, lines
 from soak.report import Options
 from soak.tiny import RECIPES, train_model
 
-def place(name):
+def folder(name):
     (scratch / name).mkdir(exist_ok=True)
     return scratch / name
 
@@ -56,18 +56,18 @@ def tell(name, checks):
         print(json.dumps({"piece": name, **vars(check)}), flush=True)
 
 few = Options(count=2, tasks=("story_qa",))
-tell("kills", kills.run(few, place("kills")))
+tell("kills", kills.run(few, folder("kills")))
 saccade.training.loop._seed_of = lambda seed, step: time.time_ns()
-tell("careless kills", kills.run(few, place("careless kills")))
+tell("careless kills", kills.run(few, folder("careless kills")))
 some, few = Options(count=20, tasks=("pointing",)), Options(count=4, tasks=("pointing",))
-tell("folders", folders.run(some, place("folders")))
-tell("bad load", folders.run(few, place("folders"), load=bad_load))
-tell("careless load", folders.run(few, place("folders"), load=careless_load))
+tell("folders", folders.run(some, folder("folders")))
+tell("bad load", folders.run(few, folder("folders"), load=bad_load))
+tell("careless load", folders.run(few, folder("folders"), load=careless_load))
 some, few = Options(count=10, tasks=("translation",)), Options(count=1, tasks=("translation",))
-tell("commands", commands.run(some, place("commands")))
-tell("careless command", commands.run(few, place("commands"), command=careless_command))
+tell("commands", commands.run(some, folder("commands")))
+tell("careless command", commands.run(few, folder("commands"), command=careless_command))
 commands.LIMIT = commands._LIMIT_OF_TRAININGS = 0.2
-tell("slow command", commands.run(few, place("commands"), command=slow_command))
+tell("slow command", commands.run(few, folder("commands"), command=slow_command))
 models = {task: train_model(RECIPES[task], scratch / task) for task in ("translation", "pointing")}
 way = ("--beam", "1", "--json")
 tell("lines", [

@@ -94,7 +94,7 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
 
 def _turing_turn(job: Job) -> Turn:
     """Training steps of a Neural Turing Machine on random bits, of the sizes of `bench.memory`: sequences."""
-    net = TuringMachine(9, 8, places=128, width=20, dim=100, controller="lstm")
+    net = TuringMachine(9, 8, locations=128, width=20, dim=100, controller="lstm")
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-4)
     inputs, targets = torch.randint(2, (16, 21, 9)).float(), torch.randint(2, (16, 21, 8)).float()
 

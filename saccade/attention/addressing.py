@@ -1,12 +1,12 @@
-"""How a head of a Neural Turing Machine finds its places in the memory (Graves 2014, section 3.3, equations 5 to 9).
+"""How a head of a Neural Turing Machine finds its locations in the memory (Graves 2014, section 3.3, equations 5 to 9).
 
     content_weighting   softmax(β · cos(k, M_i))                        by what is there
     interpolate         g · content + (1 - g) · last                    or where it was before
-    shift               Σ_j w(j) s(i - j), the memory being a ring      and a few places on
+    shift               Σ_j w(j) s(i - j), the memory being a ring      and a few locations on
     sharpen             w(i)^γ / Σ_j w(j)^γ                             and not blurred by that
 
 Each takes and gives plain tensors; leading dimensions `...` are whatever there is, batch and heads for example.
-Letters: `N` places of the memory, `M` numbers at each, `K` offsets that a shift chooses from.
+Letters: `N` locations of the memory, `M` numbers at each, `K` offsets that a shift chooses from.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,7 @@ def content_weighting(key: Tensor, memory: Tensor, strength: Tensor) -> Tensor:
     """Look where the memory is like the key: `w_i = softmax_i(β · cos(k, M_i))`.
 
     Key `[..., H, M]`, memory `[..., N, M]`, strength β `[..., H]` of at least 0 -> `[..., H, N]`, for `H` heads that
-    see the same memory. An empty place has a cosine of 0 with every key.
+    see the same memory. An empty location has a cosine of 0 with every key.
     """
     likeness = F.normalize(key, dim=-1) @ F.normalize(memory, dim=-1).transpose(-2, -1)
     return torch.softmax(strength[..., None] * likeness, dim=-1)

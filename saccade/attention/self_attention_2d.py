@@ -11,7 +11,7 @@ from saccade.attention.scores.score import Score
 
 
 class SelfAttention2d(nn.Module):
-    """Each place of a feature map looks at all others, and what it gathers is added to it (SAGAN, Zhang 2019).
+    """Each position of a feature map looks at all others, and what it gathers is added to it (SAGAN, Zhang 2019).
 
     y = x + γ Wo attend(Wq x, Wk x, Wv x)        [B, C, height, width] -> [B, C, height, width]
 

@@ -14,8 +14,8 @@ class Cursor(NamedTuple):
     batch: int = 0
 
 
-class ShuffledPlaces:
-    """The places of `count` images in batches, another order each epoch, from a seed and a cursor alone."""
+class ShuffledIndices:
+    """The indices of `count` images in batches, another order each epoch, from a seed and a cursor alone."""
 
     def __init__(self, count: int, *, batch: int, seed: int) -> None:
         self.count, self.batch, self.seed = count, batch, seed

@@ -64,14 +64,14 @@ def beam_search(
     past = _Past()
     ended: list[list[_Ended]] = [[] for _ in limits]
     under_way = list(range(len(limits)))  # the sentence of each group of rows
-    place = 0
+    position = 0
     trace.begin(len(limits), beam)
     while under_way:
-        step = decoder.step(tokens, state, need_weights=coverage is not None, best=rules.looked_at(place, 2 * beam))
-        log_probs, next_tokens = rules.best(step.logits, place, 2 * beam)  # [N * K, C], more cannot be of use
+        step = decoder.step(tokens, state, need_weights=coverage is not None, best=rules.looked_at(position, 2 * beam))
+        log_probs, next_tokens = rules.best(step.logits, position, 2 * beam)  # [N * K, C], more cannot be of use
         if coverage is not None:
             coverage = coverage + _looked_at(step.weights)
-        place += 1
+        position += 1
 
         # the book is kept in numpy: for numbers as few as these, calling torch costs several times as much
         size, groups = log_probs.shape[1], np.arange(len(under_way))[:, None]
@@ -84,8 +84,8 @@ def beam_search(
             row = group * beam + int(where[group, rank]) // size
             log_prob = float(top[group, rank])
             penalty = 0.0 if coverage is None else float(coverage_penalty(coverage[row], real[row], beta))
-            score = log_prob / length_penalty(place, alpha) + penalty
-            ended[under_way[group]].append(_Ended(score, log_prob, place - 1, row))
+            score = log_prob / length_penalty(position, alpha) + penalty
+            ended[under_way[group]].append(_Ended(score, log_prob, position - 1, row))
             trace.end(row, END, log_prob, score)
         # what goes on: the first K that do not end
         top[ends] = -np.inf
@@ -95,7 +95,7 @@ def beam_search(
         going = [
             group
             for group, (sentence, score) in enumerate(zip(under_way, scores[:, 0].tolist(), strict=True))
-            if place < sentence_limits[sentence]
+            if position < sentence_limits[sentence]
             and not _is_done(ended[sentence], score, enough, best, sentence_limits[sentence], alpha)
         ]
         some_leave = len(going) < len(under_way)

@@ -31,23 +31,23 @@ class Rules(NamedTuple):
     def select(self, index: Tensor) -> "Rules":
         return Rules(self.limits[index], self.prefixes[index], self.nearest_limit)
 
-    def apply(self, logits: Tensor, place: int) -> Tensor:
-        """The log probabilities `[R, V]` of what may stand at `place`, minus infinity for all else."""
+    def apply(self, logits: Tensor, position: int) -> Tensor:
+        """The log probabilities `[R, V]` of what may stand at `position`, minus infinity for all else."""
         log_probs = logits.float().log_softmax(-1)
         log_probs[:, :END] = -torch.inf  # PAD, UNKNOWN and START are the numbers before it
-        forced = self._forced(place)
+        forced = self._forced(position)
         if forced is None:
             return log_probs
         others = torch.arange(log_probs.shape[1]) != forced[:, None]
         return log_probs.masked_fill(others & (forced != PAD)[:, None], -torch.inf)
 
-    def best(self, logits: Tensor, place: int, count: int) -> tuple[Tensor, Tensor]:
-        """Log probabilities and tokens `[R, count]` of the likeliest that may stand at `place`, the best first.
+    def best(self, logits: Tensor, position: int, count: int) -> tuple[Tensor, Tensor]:
+        """Log probabilities and tokens `[R, count]` of the likeliest that may stand at `position`, the best first.
 
         If fewer may, the list is filled up with impossible ones; it is shorter if the vocabulary is.
         """
         values, tokens = best_tokens(logits, min(count, logits.shape[1] - END), END)
-        forced = self._forced(place)
+        forced = self._forced(position)
         if forced is None:
             return values, tokens
         # what a row is forced to write has its logit, less what the best of the row lost by the softmax
@@ -58,23 +58,23 @@ class Rules(NamedTuple):
         values = values.masked_fill(is_forced[:, None], -torch.inf)
         return torch.cat([log_probs, values[:, 1:]], dim=1), torch.cat([wanted, tokens[:, 1:]], dim=1)
 
-    def looked_at(self, place: int, count: int) -> int | None:
+    def looked_at(self, position: int, count: int) -> int | None:
         """How many of the highest logits of a row `best` may choose from, if not END; None if others are prescribed."""
-        return count + END if place >= self.prefixes.shape[1] else None  # the numbers before END are passed over
+        return count + END if position >= self.prefixes.shape[1] else None  # the numbers before END are passed over
 
-    def _forced(self, place: int) -> Tensor | None:
-        """What each row has to write at this place, `[R]`, PAD if that is open; None if it is for all of them."""
-        if self._all_free(place):
+    def _forced(self, position: int) -> Tensor | None:
+        """What each row has to write at this position, `[R]`, PAD if that is open; None if it is for all of them."""
+        if self._all_free(position):
             return None
-        forced = torch.where(self.limits <= place + 1, END, PAD)
-        if place < self.prefixes.shape[1]:
-            prefix = self.prefixes[:, place]
+        forced = torch.where(self.limits <= position + 1, END, PAD)
+        if position < self.prefixes.shape[1]:
+            prefix = self.prefixes[:, position]
             forced = torch.where(prefix != PAD, prefix, forced)
         return forced if bool((forced != PAD).any()) else None
 
-    def _all_free(self, place: int) -> bool:
-        """Whether it is clear without a look at the rows that nothing is prescribed to any of them at this place."""
-        return place + 1 < self.nearest_limit and place >= self.prefixes.shape[1]
+    def _all_free(self, position: int) -> bool:
+        """Whether it is clear without a look at the rows that nothing is prescribed to any of them at this position."""
+        return position + 1 < self.nearest_limit and position >= self.prefixes.shape[1]
 
 
 def make_rules(limits: Sequence[int], prefixes: Sequence[Sequence[int]] | None) -> Rules:

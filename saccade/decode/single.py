@@ -25,8 +25,8 @@ def greedy_search(
 ) -> list[Hypothesis]:
     """The likeliest token at each step. The arguments are those of `beam_search`."""
 
-    def choose(logits: Tensor, rules: Rules, rows: Tensor, place: int) -> tuple[Tensor, Tensor]:
-        log_probs, tokens = rules.best(logits, place, 1)
+    def choose(logits: Tensor, rules: Rules, rows: Tensor, position: int) -> tuple[Tensor, Tensor]:
+        log_probs, tokens = rules.best(logits, position, 1)
         return tokens[:, 0], log_probs[:, 0]
 
     return _follow(decoder, encoded, choose, limits, prefixes, best=1)
@@ -51,9 +51,9 @@ def sample(
     top_p        only the likeliest tokens that together have this probability (Holtzman 2020)
     """
 
-    def choose(logits: Tensor, rules: Rules, rows: Tensor, place: int) -> tuple[Tensor, Tensor]:
-        log_probs = rules.apply(logits, place)
-        tokens = draw(log_probs, uniforms[rows, place], temperature=temperature, top_k=top_k, top_p=top_p)
+    def choose(logits: Tensor, rules: Rules, rows: Tensor, position: int) -> tuple[Tensor, Tensor]:
+        log_probs = rules.apply(logits, position)
+        tokens = draw(log_probs, uniforms[rows, position], temperature=temperature, top_k=top_k, top_p=top_p)
         return tokens, log_probs.gather(1, tokens[:, None]).squeeze(1)
 
     return _follow(decoder, encoded, choose, limits, prefixes, best=None)
@@ -90,7 +90,7 @@ def _follow(
     *,
     best: int | None,
 ) -> list[Hypothesis]:
-    """Write what `choose(logits, rules, rows, place)` says: tokens and their log probabilities, for each row.
+    """Write what `choose(logits, rules, rows, position)` says: tokens and their log probabilities, for each row.
 
     It looks only at the `best` highest logits that may be written, or at any of them if that is None. Outputs that have
     ended leave the batch.
@@ -101,17 +101,17 @@ def _follow(
     tokens = torch.full((len(limits),), START)
     written: list[list[int]] = [[] for _ in limits]
     log_prob = torch.zeros(len(limits))
-    place = 0
+    position = 0
     while len(rows):
-        step = decoder.step(tokens, state, best=None if best is None else rules.looked_at(place, best))
-        tokens, added = choose(step.logits, rules, rows, place)
+        step = decoder.step(tokens, state, best=None if best is None else rules.looked_at(position, best))
+        tokens, added = choose(step.logits, rules, rows, position)
         log_prob[rows] += added
         for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
             written[row].append(token)
-        place += 1
+        position += 1
         state = step.state
         # at its limit a row is forced to end; one whose logits are no numbers does not, and would go on for ever
-        going = ((tokens != END) & (rules.limits > place)).nonzero().squeeze(1)
+        going = ((tokens != END) & (rules.limits > position)).nonzero().squeeze(1)
         if len(going) < len(rows):
             rows, tokens, rules = rows[going], tokens[going], rules.select(going)
             state = decoder.reorder(state, going) if len(going) else state

@@ -8,7 +8,7 @@ from torch import Tensor
 class Branch(NamedTuple):
     """One token of the tree of hypotheses."""
 
-    parent: int | None  # its place in the list of branches; None: the first token
+    parent: int | None  # its index in the list of branches; None: the first token
     token: int
     log_prob: float  # of everything up to here
     score: float | None  # log probability with penalties, of a hypothesis that ends here
@@ -58,7 +58,7 @@ UNTRACED = _Untraced()
 class TreeNode(NamedTuple):
     """One token of the hypotheses that a beam search tried."""
 
-    parent: int | None  # the place of the token before it; None: it is a first token
+    parent: int | None  # the index of the token before it; None: it is a first token
     piece: str  # as the vocabulary writes it
     log_prob: float  # of everything up to here
     score: float | None  # with penalties, of a hypothesis that ends here

@@ -95,12 +95,12 @@ def draw_beside(
     with mpl.rc_context(_SETTINGS | {"font.family": _fonts()}):
         figure = Figure(figsize=(sum(widths), min(_MOST_INCHES, high)), layout="constrained")
         parts: Any = figure.subfigures(1, len(panels), width_ratios=widths, squeeze=False)
-        for place, (part, (own, attention)) in enumerate(zip(parts[0], panels, strict=True)):
-            _draw_map(part, chosen[place], first=_first(attention, layer, head), name=f"panel-{place}-map")
+        for index, (part, (own, attention)) in enumerate(zip(parts[0], panels, strict=True)):
+            _draw_map(part, chosen[index], first=_first(attention, layer, head), name=f"panel-{index}-map")
             for axes in part.axes:
                 axes.set_anchor("N")  # what is lower than its neighbour stands beside its beginning
-            above = max(lines) - lines[place] + (chosen[place].layers * chosen[place].heads > 1)
-            _put_title(part, own, widths[place], room="\n" * above)
+            above = max(lines) - lines[index] + (chosen[index].layers * chosen[index].heads > 1)
+            _put_title(part, own, widths[index], room="\n" * above)
         heading = _heading(panels[0][1], layer, head) if title is None else title
         _put_title(figure, heading, sum(widths))
     return figure
@@ -226,9 +226,9 @@ def _draw_matrix(axes: "Axes", weights: Any, name: str) -> None:
 
 
 def _label(axes: "Axes", rows: Any, columns: Any) -> None:
-    axes.set_yticks([place + 0.5 for place in range(len(rows))], [plain(label) for label in rows])
+    axes.set_yticks([index + 0.5 for index in range(len(rows))], [plain(label) for label in rows])
     axes.set_xticks(
-        [place + 0.5 for place in range(len(columns))],
+        [index + 0.5 for index in range(len(columns))],
         [plain(label) for label in columns],
         rotation=60,
         ha="left",

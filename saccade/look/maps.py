@@ -25,7 +25,7 @@ _NOT_DRAWABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\ufff
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns that are the places of an image, row by row; `image` is the file itself, if it is to be shown."""
+    """Columns that are the regions of an image, row by row; `image` is the file itself, if it is to be shown."""
 
     height: int
     width: int
@@ -36,7 +36,7 @@ class Grid:
             raise InputError(f"columns: found a grid of {self.height} × {self.width}, wanted at least 1 × 1")
 
     def labels(self) -> list[str]:
-        """The name of each place, counted from 1: "row 1, column 1" first."""
+        """The name of each region, counted from 1: "row 1, column 1" first."""
         return [f"row {y}, column {x}" for y in range(1, self.height + 1) for x in range(1, self.width + 1)]
 
 
@@ -45,7 +45,7 @@ class AttentionMap:
     """What each row looked at, among the columns, by every layer and head.
 
     rows     the words that were written, or that looked
-    columns  the words that were looked at, or the places of an image
+    columns  the words that were looked at, or the regions of an image
     weights  `[layers, heads, rows, columns]`, from 0 to 1; anything that numpy reads will do, and where layers,
              or layers and heads, are missing, there is one of them; kept as 32-bit floats that cannot be changed
     kind     "cross" (a target looks at its source), "encoder" and "decoder" (a sentence at itself), "memory"
@@ -83,9 +83,9 @@ class AttentionMap:
         """The map of one layer, of one head, or of both. They count from 0, and from -1 backwards."""
         weights = self.weights
         if layer is not None:
-            weights = weights[[_place(layer, self.layers, "layer")]]
+            weights = weights[[_index(layer, self.layers, "layer")]]
         if head is not None:
-            weights = weights[:, [_place(head, self.heads, "head")]]
+            weights = weights[:, [_index(head, self.heads, "head")]]
         return replace(self, weights=weights)
 
     def mean(self, *, layers: bool = True, heads: bool = True) -> "AttentionMap":
@@ -134,9 +134,9 @@ def _labels(labels: Sequence[str], name: str) -> tuple[str, ...]:
     if isinstance(labels, str):
         raise InputError(f"{name}: found one text, wanted a list of labels")
     labels = tuple(labels)
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         if not isinstance(label, str):
-            raise InputError(f"{name}: found {label!r} at place {place}, wanted text")
+            raise InputError(f"{name}: found {label!r} at index {index}, wanted text")
     if not labels:
         raise InputError(f"{name}: found no labels, wanted at least one")
     return labels
@@ -164,15 +164,15 @@ def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
     if not 0 < array.size <= _MOST_CELLS:
         raise InputError(f"weights: found {array.size} numbers, wanted 1 to {_MOST_CELLS}")
     if not np.isfinite(array).all():
-        place = [int(axis[0]) for axis in np.nonzero(~np.isfinite(array))]
-        raise InputError(f"weights: found {array[tuple(place)]} at {place}, wanted finite numbers from 0 to 1")
+        index = [int(axis[0]) for axis in np.nonzero(~np.isfinite(array))]
+        raise InputError(f"weights: found {array[tuple(index)]} at {index}, wanted finite numbers from 0 to 1")
     if array.min() < 0 or array.max() > 1 + _ABOVE_ONE:
         raise InputError(f"weights: found {array.min():g} to {array.max():g}, wanted numbers from 0 to 1")
     array.flags.writeable = False
     return array
 
 
-def _place(number: int, count: int, name: str) -> int:
+def _index(number: int, count: int, name: str) -> int:
     if not -count <= number < count:
         raise InputError(f"{name}: found {number}, wanted 0 to {count - 1}; there are {count}")
     return number % count

@@ -21,25 +21,25 @@ _ROOM = 0.09  # around the points, as a share of their extent
 def draw_order(
     points: Sequence[Sequence[float]], order: Sequence[int], *, closed: bool = False, title: str = ""
 ) -> "Figure":
-    """The points with their places, and an arrow from each that was pointed at to the next.
+    """The points with their indices, and an arrow from each that was pointed at to the next.
 
     `points` is `[n, 2]`: x to the right, y upwards. With `closed`, the last leads back to the first, as in a hull. The
     first that was pointed at has a ring.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
 
-    places = np.asarray(points, dtype=np.float64)
-    if places.ndim != 2 or places.shape[1] != 2 or not len(places) or not np.isfinite(places).all():
-        raise InputError(f"points: found shape {list(places.shape)}, wanted [points, 2], all finite")
-    strange = [place for place in order if not 0 <= place < len(places)]
+    coordinates = np.asarray(points, dtype=np.float64)
+    if coordinates.ndim != 2 or coordinates.shape[1] != 2 or not len(coordinates) or not np.isfinite(coordinates).all():
+        raise InputError(f"points: found shape {list(coordinates.shape)}, wanted [points, 2], all finite")
+    strange = [index for index in order if not 0 <= index < len(coordinates)]
     if strange:
-        raise InputError(f"order: found {strange[0]}, wanted places from 0 to {len(places) - 1}")
+        raise InputError(f"order: found {strange[0]}, wanted indices from 0 to {len(coordinates) - 1}")
     figure = Figure(figsize=(3.6, 3.6), layout="constrained")
     axes: Any = figure.subplots()
     axes.set_aspect("equal")
     if title:
         axes.set_title(plain(title), fontsize=11)
-    corners = places[list(order)]
+    corners = coordinates[list(order)]
     if closed and len(order) > 2:
         (inside,) = axes.fill(*corners.T, color=_CHOSEN, alpha=0.08, linewidth=0)
         inside.set_gid("inside")
@@ -47,31 +47,31 @@ def draw_order(
     for number, (start, end) in enumerate(zip(order, following, strict=False), start=1):
         arrow = axes.annotate(
             "",
-            xy=tuple(places[end]),
-            xytext=tuple(places[start]),
+            xy=tuple(coordinates[end]),
+            xytext=tuple(coordinates[start]),
             arrowprops={"arrowstyle": "-|>", "color": _CHOSEN, "linewidth": 1.3, "shrinkA": 3, "shrinkB": 3},
         )
         arrow.arrow_patch.set_gid(f"step-{number}")
     chosen = set(order)
-    colours = [_CHOSEN if place in chosen else _REST for place in range(len(places))]
-    axes.scatter(*places.T, s=22, c=colours, zorder=3)
+    colours = [_CHOSEN if index in chosen else _REST for index in range(len(coordinates))]
+    axes.scatter(*coordinates.T, s=22, c=colours, zorder=3)
     if len(order):
         axes.scatter(*corners[:1].T, s=90, facecolors="none", edgecolors=[_CHOSEN], linewidths=1.3, zorder=3)
-    middle = places.mean(0)
-    for place, point in enumerate(places):
+    middle = coordinates.mean(0)
+    for index, point in enumerate(coordinates):
         # outwards where arrows meet, and away from the arrows otherwise
-        right, up = (1 if (part >= 0) == (place in chosen) else -1 for part in point - middle)
+        right, up = (1 if (part >= 0) == (index in chosen) else -1 for part in point - middle)
         axes.annotate(
-            str(place),
+            str(index),
             tuple(point),
             xytext=(6 * right, 6 * up),
             textcoords="offset points",
             ha="left" if right > 0 else "right",
             va="bottom" if up > 0 else "top",
             fontsize=9,
-            color=colours[place],
+            color=colours[index],
         )
-    low, high = places.min(0), places.max(0)
+    low, high = coordinates.min(0), coordinates.max(0)
     room = _ROOM * max(float((high - low).max()), 1e-9)
     axes.set_xlim(low[0] - room, high[0] + room)
     axes.set_ylim(low[1] - room, high[1] + room)

@@ -28,8 +28,8 @@ def draw_overlay(
 ) -> "Figure":
     """The image once for each word, bright where the word looked, from the most of each word down.
 
-    `smooth` blends from place to place; without it the grid is seen as it is. The mean over layers and heads, or those
-    that are chosen, counted from 0.
+    `smooth` blends from region to region; without it the grid is seen as it is. The mean over layers and heads, or
+    those that are chosen, counted from 0.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
 
@@ -41,21 +41,21 @@ def draw_overlay(
     across = min(_ACROSS, len(attention.rows))
     down = math.ceil(len(attention.rows) / across)
     ratio = picture.shape[0] / picture.shape[1]
-    aspect = ratio * grid.width / grid.height  # the axes count places; the picture keeps its proportions
+    aspect = ratio * grid.width / grid.height  # the axes count regions; the picture keeps its proportions
     figure = Figure(figsize=(across * _INCHES, down * (_INCHES * ratio + 0.3)), layout="constrained")
     axes: Any = figure.subplots(down, across, squeeze=False)
-    for place, one in enumerate(axes.flat):
+    for index, one in enumerate(axes.flat):
         one.set_axis_off()
-        if place >= len(attention.rows):
+        if index >= len(attention.rows):
             continue
-        one.set_title(plain(shown(attention.rows[place])), fontsize=10)
+        one.set_title(plain(shown(attention.rows[index])), fontsize=10)
         one.imshow(picture, extent=(0, grid.width, grid.height, 0), aspect=aspect)
         shade = np.zeros((grid.height, grid.width, 4))
-        looked = weights[place].reshape(grid.height, grid.width)
+        looked = weights[index].reshape(grid.height, grid.width)
         shade[..., 3] = _DARKEST * (1 - looked / max(float(looked.max()), 1e-9))
         how = "bilinear" if smooth else "nearest"
         drawn = one.imshow(shade, extent=(0, grid.width, grid.height, 0), aspect=aspect, interpolation=how)
-        drawn.set_gid(f"word-{place}")
+        drawn.set_gid(f"word-{index}")
         one.set_xlim(0, grid.width)
         one.set_ylim(grid.height, 0)
     if title:

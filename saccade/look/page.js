@@ -5,7 +5,7 @@
 //
 // data = { panels: [{ title, maps: [MAP, ...], tree: [NODE, ...] or null }] }, with
 //   MAP = { kind, rows, columns, shape, weights, grid }: 32-bit floats [layers, heads, rows, columns] as base64;
-//     grid = { height, width, image } where the columns are the places of an image, row by row, or null
+//     grid = { height, width, image } where the columns are the regions of an image, row by row, or null
 //   NODE = { parent, piece, log_prob, score }: as a beam search left them
 // Words are data: they only ever become text nodes, never markup.
 
@@ -96,7 +96,7 @@ function makeSvg(name, attributes, ...children) {
   return element;
 }
 
-/** Sizes and places in pixels. */
+/** Sizes and positions in pixels. */
 function put(element, sizes) {
   for (const [name, pixels] of Object.entries(sizes)) element.style[name] = `${pixels}px`;
 }
@@ -105,8 +105,8 @@ function put(element, sizes) {
 function ramp() {
   const stops = dark() ? DARK : LIGHT;
   return Array.from({ length: 256 }, (_, n) => {
-    const place = n / 255 * (stops.length - 1), low = Math.min(Math.floor(place), stops.length - 2);
-    return stops[low].map((value, part) => value + (stops[low + 1][part] - value) * (place - low));
+    const position = n / 255 * (stops.length - 1), low = Math.min(Math.floor(position), stops.length - 2);
+    return stops[low].map((value, part) => value + (stops[low + 1][part] - value) * (position - low));
   });
 }
 
@@ -146,7 +146,7 @@ class Panel {
     const first = this.maps[0] ? (this.maps[0].grid ? "image" : "matrix") : "search";
     const { map = 0, layer, head } = data.first ?? {};
     this.chosen = { map, layer: layer ?? MEAN, head: head ?? MEAN, view: first, scale: "", overlay: "smooth" };
-    this.place = [0, 0]; // row and column of the cell that the keyboard is on
+    this.current = [0, 0]; // row and column of the cell that the keyboard is on
     this.start = [0, 0]; // of the table's window
     this.controls = make("div", { className: "controls" });
     this.readout = make("output", { role: "status" });
@@ -167,7 +167,7 @@ class Panel {
       const scale = this.chosen.scale || (this.map.columns.length > 64 ? "largest" : "one");
       this.most = scale === "one" ? 1 : this.weights.reduce((a, b) => Math.max(a, b), 1e-9);
       const last = [this.map.rows.length - 1, this.map.columns.length - 1];
-      this.place = this.place.map((place, axis) => Math.min(place, last[axis]));
+      this.current = this.current.map((index, axis) => Math.min(index, last[axis]));
     }
     this.view.replaceChildren();
     this.say(HINTS[this.chosen.view]);
@@ -225,14 +225,14 @@ class Panel {
   }
 
   /** The five strongest partners of a word. */
-  sayWord(axis, place) {
+  sayWord(axis, index) {
     const { rows, columns } = this.map, ofRow = axis === "row";
-    const weight = (other) => (ofRow ? this.weight(place, other) : this.weight(other, place));
+    const weight = (other) => (ofRow ? this.weight(index, other) : this.weight(other, index));
     const others = (ofRow ? columns : rows).map((word, n) => [weight(n), word]);
     others.sort((a, b) => b[0] - a[0]);
     const list = others.slice(0, 5).map(([weight, word]) => `${shown(word)} ${weight.toFixed(3)}`).join(", ");
-    const what = ofRow ? `${shown(rows[place])} looked at` : `${shown(columns[place])} was looked at by`;
-    this.say(`${what}: ${list}`, { [axis]: place });
+    const what = ofRow ? `${shown(rows[index])} looked at` : `${shown(columns[index])} was looked at by`;
+    this.say(`${what}: ${list}`, { [axis]: index });
   }
 
   /** The other panels of the page show the same source word. */
@@ -251,8 +251,8 @@ function legend(most) {
 }
 
 /** A word that can be pointed at and focused; the arrows go from one to the next. */
-function wordButton(words, place, { className, text, description, light, dim, step }) {
-  const button = make("button", { type: "button", className, textContent: text, tabIndex: place === 0 ? 0 : -1 });
+function wordButton(words, index, { className, text, description, light, dim, step }) {
+  const button = make("button", { type: "button", className, textContent: text, tabIndex: index === 0 ? 0 : -1 });
   button.setAttribute("aria-label", description);
   button.addEventListener("pointerenter", light);
   button.addEventListener("pointerleave", dim);
@@ -260,7 +260,7 @@ function wordButton(words, place, { className, text, description, light, dim, st
   button.addEventListener("blur", dim);
   button.addEventListener("keydown", (event) => {
     const move = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-    const to = event.key === "Home" ? 0 : event.key === "End" ? words.length - 1 : place + (move ?? NaN);
+    const to = event.key === "Home" ? 0 : event.key === "End" ? words.length - 1 : index + (move ?? NaN);
     if (words[to]) {
       event.preventDefault();
       words.forEach((word, n) => { word.tabIndex = n === to ? 0 : -1; });
@@ -314,7 +314,7 @@ function drawMatrix(panel) {
   };
   const hide = () => { frame.hidden = true; putBand(null, null); };
   const goTo = (row, column) => {
-    panel.place = [row, column];
+    panel.current = [row, column];
     frame.hidden = false;
     put(frame, { left: left + column * cell - 1, top: top + row * cell - 1, width: cell + 2, height: cell + 2 });
     putBand(row, column);
@@ -323,14 +323,14 @@ function drawMatrix(panel) {
   };
   panel.lightColumn = (column) => { frame.hidden = true; putBand(null, column); panel.sayWord("column", column); };
   canvas.addEventListener("pointermove", (event) => {
-    const place = [Math.floor(event.offsetY / cell), Math.floor(event.offsetX / cell)];
-    if (place[0] >= 0 && place[1] >= 0 && place[0] < rows.length && place[1] < columns.length) goTo(...place);
+    const at = [Math.floor(event.offsetY / cell), Math.floor(event.offsetX / cell)];
+    if (at[0] >= 0 && at[1] >= 0 && at[0] < rows.length && at[1] < columns.length) goTo(...at);
   });
   canvas.addEventListener("pointerleave", hide);
-  canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) goTo(...panel.place); });
+  canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) goTo(...panel.current); });
   canvas.addEventListener("blur", hide);
   canvas.addEventListener("keydown", (event) => {
-    let [row, column] = panel.place;
+    let [row, column] = panel.current;
     const last = [rows.length - 1, columns.length - 1];
     if (event.key === "ArrowUp") row = Math.max(0, row - 1);
     else if (event.key === "ArrowDown") row = Math.min(last[0], row + 1);
@@ -346,18 +346,18 @@ function drawMatrix(panel) {
   if (labelled) {
     for (const axis of ["row", "column"]) {
       const words = [];
-      (axis === "row" ? rows : columns).forEach((word, place) => {
-        const button = wordButton(words, place, {
+      (axis === "row" ? rows : columns).forEach((word, index) => {
+        const button = wordButton(words, index, {
           className: axis === "row" ? "word" : "word across",
           text: shown(word),
-          description: axis === "row" ? `${word}, row ${place + 1}` : `${word}, column ${place + 1}`,
+          description: axis === "row" ? `${word}, row ${index + 1}` : `${word}, column ${index + 1}`,
           light: () => {
-            if (axis === "row") putBand(place, null); else { putBand(null, place); panel.tellPeers(place); }
-            panel.sayWord(axis, place);
+            if (axis === "row") putBand(index, null); else { putBand(null, index); panel.tellPeers(index); }
+            panel.sayWord(axis, index);
           },
           dim: hide,
         });
-        const middle = place * cell + cell / 2;
+        const middle = index * cell + cell / 2;
         if (axis === "row") put(button, { right: whole - left + 6, top: top + middle - 6 });
         else put(button, { left: left + middle - 5, top: top - 8 });
         words.push(button);
@@ -380,12 +380,12 @@ function drawImage(panel) {
   stage.append(overlay, frame);
   const words = [];
   const light = (row) => {
-    panel.place[0] = row;
+    panel.current[0] = row;
     words.forEach((word, n) => word.classList.toggle("lit", n === row));
     const pen = overlay.getContext("2d"), image = pen.createImageData(grid.width, grid.height);
     const size = grid.width * grid.height, looked = panel.weights.subarray(row * size, (row + 1) * size);
     const most = looked.reduce((a, b) => Math.max(a, b), 1e-9);
-    looked.forEach((weight, place) => { image.data[4 * place + 3] = Math.round(190 * (1 - weight / most)); });
+    looked.forEach((weight, index) => { image.data[4 * index + 3] = Math.round(190 * (1 - weight / most)); });
     pen.putImageData(image, 0, 0);
     overlay.setAttribute("aria-label", `where ${rows[row]} looked`);
   };
@@ -404,12 +404,12 @@ function drawImage(panel) {
     if (x < 0 || y < 0 || x >= grid.width || y >= grid.height) return;
     frame.hidden = false;
     put(frame, { left: x * wide, top: y * high, width: wide, height: high });
-    panel.sayCell(panel.place[0], y * grid.width + x);
+    panel.sayCell(panel.current[0], y * grid.width + x);
   });
   overlay.addEventListener("pointerleave", () => { frame.hidden = true; });
   panel.lightColumn = null;
   panel.view.append(box, stage);
-  light(panel.place[0]);
+  light(panel.current[0]);
 }
 
 function drawRibbons(panel) {
@@ -425,16 +425,16 @@ function drawRibbons(panel) {
   const box = make("div", { className: "ribbons" }, canvas, ...heads);
   put(box, { width: width + side + 200, height });
   const pen = canvas.getContext("2d");
-  const middle = (place) => (place + 1.5) * LINE;
+  const middle = (index) => (index + 1.5) * LINE;
   const paint = (only = null) => {
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, GAP, height);
     pen.strokeStyle = getComputedStyle(box).getPropertyValue(only ? "--mark" : "--ink");
     const least = only ? 0.005 : 0.02; // fainter ones cannot be seen
     for (let row = 0; row < rows.length; row++) {
-      if (only?.axis === "row" && only.place !== row) continue;
+      if (only?.axis === "row" && only.index !== row) continue;
       for (let column = 0; column < columns.length; column++) {
-        if (only?.axis === "column" && only.place !== column) continue;
+        if (only?.axis === "column" && only.index !== column) continue;
         const share = panel.weight(row, column) / panel.most;
         if (share < least) continue;
         pen.globalAlpha = Math.min(1, 0.1 + 0.9 * share);
@@ -447,27 +447,27 @@ function drawRibbons(panel) {
     }
   };
   const sides = { row: [], column: [] };
-  const light = (axis, place) => {
-    paint({ axis, place });
-    panel.sayWord(axis, place);
+  const light = (axis, index) => {
+    paint({ axis, index });
+    panel.sayWord(axis, index);
     const other = axis === "row" ? "column" : "row";
     sides[other].forEach((word, n) => {
-      const weight = axis === "row" ? panel.weight(place, n) : panel.weight(n, place);
+      const weight = axis === "row" ? panel.weight(index, n) : panel.weight(n, index);
       word.classList.toggle("lit", weight / panel.most >= 0.2);
     });
-    sides[axis].forEach((word, n) => word.classList.toggle("lit", n === place));
+    sides[axis].forEach((word, n) => word.classList.toggle("lit", n === index));
   };
   const dim = () => { paint(); for (const word of [...sides.row, ...sides.column]) word.classList.remove("lit"); };
   panel.lightColumn = (column) => light("column", column);
   for (const [axis, words] of [["column", columns], ["row", rows]]) {
-    words.forEach((word, place) => {
-      const button = wordButton(sides[axis], place, {
+    words.forEach((word, index) => {
+      const button = wordButton(sides[axis], index, {
         className: "word", text: shown(word),
-        description: axis === "row" ? `${word}, row ${place + 1}` : `${word}, column ${place + 1}`,
-        light: () => { light(axis, place); if (axis === "column") panel.tellPeers(place); },
+        description: axis === "row" ? `${word}, row ${index + 1}` : `${word}, column ${index + 1}`,
+        light: () => { light(axis, index); if (axis === "column") panel.tellPeers(index); },
         dim,
       });
-      put(button, { top: middle(place) - 7 });
+      put(button, { top: middle(index) - 7 });
       if (axis === "row") put(button, { left: width + 6 }); else button.style.right = `calc(100% - ${side - 6}px)`;
       sides[axis].push(button);
     });
@@ -512,7 +512,7 @@ function drawTable(panel) {
   panel.view.append(table);
 }
 
-/** The nodes of a search with their place in the drawing: steps across, the likeliest of each step on top. */
+/** The nodes of a search with their position in the drawing: steps across, the likeliest of each step on top. */
 function layOut(tree) {
   const nodes = tree.map((node, id) => ({ ...node, id })), steps = [];
   for (const node of nodes) {
@@ -579,10 +579,10 @@ export function show(element, data) {
 }
 
 function render({ model, el }) {
-  const place = make("div");
-  el.append(place);
-  let close = show(place, model.get("data"));
-  const again = () => { close(); close = show(place, model.get("data")); };
+  const root = make("div");
+  el.append(root);
+  let close = show(root, model.get("data"));
+  const again = () => { close(); close = show(root, model.get("data")); };
   model.on("change:data", again);
   return () => { model.off("change:data", again); close(); };
 }

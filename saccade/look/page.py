@@ -88,16 +88,16 @@ def page_data(what: Shown) -> dict[str, Any]:
                 "title": drawable(panel.title),
                 "maps": [_map_data(one) for one in panel.maps],
                 "tree": [node._replace(piece=drawable(node.piece))._asdict() for node in panel.tree] or None,
-                "first": {"map": _place_of(panel), "layer": panel.layer, "head": panel.head},
+                "first": {"map": _index_of(panel), "layer": panel.layer, "head": panel.head},
             }
             for panel in panels
         ]
     }
 
 
-def _place_of(panel: Panel) -> int:
+def _index_of(panel: Panel) -> int:
     """Which of the maps is seen first."""
-    return next((place for place, one in enumerate(panel.maps) if one.kind == panel.kind), 0)
+    return next((index for index, one in enumerate(panel.maps) if one.kind == panel.kind), 0)
 
 
 def _map_data(attention: AttentionMap) -> dict[str, Any]:

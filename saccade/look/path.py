@@ -29,9 +29,9 @@ def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: st
     from matplotlib.patches import Rectangle  # noqa: PLC0415
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
-    places = np.asarray(path, dtype=np.float64)
-    if places.ndim != 2 or places.shape[1] != 2 or not np.isfinite(places).all():
-        raise InputError(f"path: found shape {list(places.shape)}, wanted [glimpses, 2], all finite")
+    locations = np.asarray(path, dtype=np.float64)
+    if locations.ndim != 2 or locations.shape[1] != 2 or not np.isfinite(locations).all():
+        raise InputError(f"path: found shape {list(locations.shape)}, wanted [glimpses, 2], all finite")
     with Image.open(io.BytesIO(image)) as opened:
         pixels = np.asarray(opened.convert("RGB"))
     figure = Figure(figsize=(3.2, 3.4), layout="constrained")
@@ -40,7 +40,7 @@ def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: st
     axes.set_axis_off()
     if title:
         axes.set_title(plain(title), fontsize=11)
-    middles = (places + 1) / 2
+    middles = (locations + 1) / 2
     axes.plot(middles[:, 0], middles[:, 1], color=_LAST, linewidth=1.2, alpha=0.8)
     for number, (x, y) in enumerate(middles):
         share = number / max(len(middles) - 1, 1)
@@ -57,10 +57,10 @@ def draw_path(image: bytes, path: NDArray[np.float32], *, size: float, title: st
 
 
 def _labels(middles: NDArray[np.float64]) -> list[tuple[NDArray[np.float64], list[int]]]:
-    """Where to write which numbers: glimpses whose numbers would lie on each other share one place."""
+    """Where to write which numbers: glimpses whose numbers would lie on each other share one label."""
     labels: list[tuple[NDArray[np.float64], list[int]]] = []
     for number, middle in enumerate(middles, start=1):
-        near = next((numbers for place, numbers in labels if np.abs(place - middle).max() < _TOO_NEAR), None)
+        near = next((numbers for location, numbers in labels if np.abs(location - middle).max() < _TOO_NEAR), None)
         if near is None:
             labels.append((middle, [number]))
         else:

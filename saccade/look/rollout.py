@@ -12,7 +12,7 @@ from saccade.look.maps import AttentionMap
 def rollout(attention: AttentionMap, *, source: AttentionMap | None = None) -> AttentionMap:
     """Attention rollout (Abnar and Zuidema 2020): what the last layer sees of the words that went into the first.
 
-    For a map of a sentence on itself, with `A_l` the mean over the heads of layer l, and half of each place going
+    For a map of a sentence on itself, with `A_l` the mean over the heads of layer l, and half of each position going
     around the attention on the residual path:
 
         R_0 = I,    R_l = ½ (A_l + I) R_{l-1}

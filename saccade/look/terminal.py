@@ -81,10 +81,10 @@ def _header(labels: list[str]) -> list[str]:
 
 def _colour(weight: float) -> Text:
     """Two digits on a shade: 07 is 0.07, and ## is all of it."""
-    place = min(max(weight, 0.0), 1.0) * (len(_STOPS) - 1)
-    low = min(int(place), len(_STOPS) - 2)
-    red, green, blue = (_STOPS[low] + (_STOPS[low + 1] - _STOPS[low]) * (place - low)).round().astype(int).tolist()
-    ink = "black" if place > 2.4 else "white"
+    position = min(max(weight, 0.0), 1.0) * (len(_STOPS) - 1)
+    low = min(int(position), len(_STOPS) - 2)
+    red, green, blue = (_STOPS[low] + (_STOPS[low + 1] - _STOPS[low]) * (position - low)).round().astype(int).tolist()
+    ink = "black" if position > 2.4 else "white"
     hundredths = round(weight * 100)
     digits = "##" if hundredths >= 100 else f"{hundredths:02d}" if hundredths else "  "
     return Text(digits, style=Style(color=ink, bgcolor=f"rgb({red},{green},{blue})"))

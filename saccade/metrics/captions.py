@@ -108,8 +108,8 @@ def _common(one: Words, other: Words) -> int:
     lengths = [0] * (len(other) + 1)
     for word in one:
         diagonal = 0
-        for place, theirs in enumerate(other, start=1):
-            above = lengths[place]
-            lengths[place] = diagonal + 1 if word == theirs else max(above, lengths[place - 1])
+        for index, theirs in enumerate(other, start=1):
+            above = lengths[index]
+            lengths[index] = diagonal + 1 if word == theirs else max(above, lengths[index - 1])
             diagonal = above
     return lengths[-1]

@@ -6,7 +6,7 @@ def edits(found: str, wanted: str) -> int:
     before = list(range(len(wanted) + 1))
     for row, letter in enumerate(found, start=1):
         here = [row]
-        for place, other in enumerate(wanted, start=1):
-            here.append(min(before[place] + 1, here[place - 1] + 1, before[place - 1] + (letter != other)))
+        for index, other in enumerate(wanted, start=1):
+            here.append(min(before[index] + 1, here[index - 1] + 1, before[index - 1] + (letter != other)))
         before = here
     return before[-1]

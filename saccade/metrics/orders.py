@@ -7,7 +7,7 @@ Point = Sequence[float]
 
 
 def same_cycle(found: Sequence[int], wanted: Sequence[int]) -> bool:
-    """Whether both go round the same places in the same direction, wherever they begin."""
+    """Whether both go round the same points in the same direction, wherever they begin."""
     if len(found) != len(wanted) or set(found) != set(wanted):
         return False
     first = found.index(wanted[0]) if wanted else 0
@@ -15,14 +15,14 @@ def same_cycle(found: Sequence[int], wanted: Sequence[int]) -> bool:
 
 
 def covered_area(points: Sequence[Point], found: Sequence[int], hull: Sequence[int]) -> float:
-    """The share of the hull's area that the polygon of the places `found` covers, from 0 to 1 (Vinyals 2015).
+    """The share of the hull's area that the polygon of the points `found` covers, from 0 to 1 (Vinyals 2015).
 
     A polygon that crosses itself covers nothing; a hull without area is covered by itself alone.
     """
-    whole = _area([points[place] for place in hull])
+    whole = _area([points[index] for index in hull])
     if whole == 0:
         return float(same_cycle(found, hull))
-    corners = [points[place] for place in found]
+    corners = [points[index] for index in found]
     return 0.0 if _crosses_itself(corners) else abs(_area(corners)) / whole
 
 

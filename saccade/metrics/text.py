@@ -60,14 +60,14 @@ def score_by_length(
     if width < 1:
         raise ValueError(f"width: found {width}, wanted at least 1")
     groups: dict[int, list[int]] = {}
-    for place, source in enumerate(sources):
-        groups.setdefault(max(len(source.split()) - 1, 0) // width, []).append(place)
+    for index, source in enumerate(sources):
+        groups.setdefault(max(len(source.split()) - 1, 0) // width, []).append(index)
     return [
         LengthScores(
             number * width + 1,
             (number + 1) * width,
-            len(places),
-            score_translations([outputs[place] for place in places], [references[place] for place in places]),
+            len(indices),
+            score_translations([outputs[index] for index in indices], [references[index] for index in indices]),
         )
-        for number, places in sorted(groups.items())
+        for number, indices in sorted(groups.items())
     ]

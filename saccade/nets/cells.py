@@ -114,12 +114,12 @@ def _read_one_way(
     inputs = linear(x, weights.weight_ih, weights.bias_ih).unbind(1)
     real = [None] * len(inputs) if mask is None else mask[..., None].unbind(1)
     states = list(inputs)
-    for place in range(len(inputs) - 1, -1, -1) if backward else range(len(inputs)):
-        after, here = cell(inputs[place], state), real[place]
+    for step in range(len(inputs) - 1, -1, -1) if backward else range(len(inputs)):
+        after, here = cell(inputs[step], state), real[step]
         if here is not None:
             after = tuple(torch.where(here, new, old) for new, old in zip(after, state, strict=True))
         state = after
-        states[place] = state[0]
+        states[step] = state[0]
     return torch.stack(states, dim=1), state
 
 

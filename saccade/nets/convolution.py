@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 
 def output_size(size: int, *, kernel: int, stride: int = 1, padding: int = 0, dilation: int = 1) -> int:
-    """How many places a window has along a side: ⌊(n + 2p - d (k - 1) - 1) / s⌋ + 1, of a convolution or of pooling."""
+    """The size of an output along a side, of a convolution or of pooling: ⌊(n + 2p - d (k - 1) - 1) / s⌋ + 1."""
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     if min(size, kernel, stride, dilation) < 1 or padding < 0 or room < 0:
         raise ValueError(
@@ -18,7 +18,7 @@ def output_size(size: int, *, kernel: int, stride: int = 1, padding: int = 0, di
 
 
 class SameConv2d(nn.Conv2d):
-    """A convolution that gives ⌈n / stride⌉ places along each side, as TensorFlow's "SAME" does, and has no bias.
+    """A convolution that gives ⌈n / stride⌉ positions along each side, as TensorFlow's "SAME" does, and has no bias.
 
     The padding follows from the size of the image: as little as is needed, and where it is odd, more at the end.
     """

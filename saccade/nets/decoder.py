@@ -39,7 +39,7 @@ class Step(NamedTuple, Generic[StateT]):
 
 
 class Forced(NamedTuple):
-    """What a given target gives, at all its places."""
+    """What a given target gives, at all its positions."""
 
     features: Tensor  # [B, T, D]; `decoder.output` makes logits of them
     weights: Tensor | None  # [B, L, H, T, S], if they were asked for and there are any

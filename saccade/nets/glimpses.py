@@ -14,31 +14,32 @@ class Glimpsed(NamedTuple):
     """What came of all glimpses."""
 
     logits: Tensor  # [B, K], after the last
-    places: Tensor  # [B, N, 2], where each glimpse was: x and y from -1 to 1, (0, 0) is the middle
-    log_probs: Tensor  # [B, N - 1], of the places that were chosen, all but the first; zeros when they are not drawn
+    locations: Tensor  # [B, N, 2], where each glimpse was: x and y from -1 to 1, (0, 0) is the middle
+    log_probs: Tensor  # [B, N - 1], of the locations that were chosen, all but the first; zeros when they are not drawn
     baselines: Tensor  # [B, N - 1], the reward that was expected before each choice
 
 
 class GlimpseSensor(nn.Module):
-    """A retina: patches of `size` x `size` around a place, each `scales` further one twice as wide and half as sharp.
+    """A retina: patches of `size` x `size` around a location, each `scales` further one twice as wide and half as
+    sharp.
 
-    `[B, 1, H, W]` and places `[B, 2]` -> `[B, scales · size²]`. What lies outside the image is black.
+    `[B, 1, H, W]` and locations `[B, 2]` -> `[B, scales · size²]`. What lies outside the image is black.
     """
 
     def __init__(self, size: int, scales: int) -> None:
         super().__init__()
         self.size, self.scales = size, scales
 
-    def forward(self, images: Tensor, places: Tensor) -> Tensor:
+    def forward(self, images: Tensor, locations: Tensor) -> Tensor:
         patches: list[Tensor] = []
         for scale in range(self.scales):
             wide = self.size * 2**scale
-            # the places of the patch's pixels around its middle, in shares of the image: one pixel is 2 / (W - 1)
-            steps = torch.arange(wide, device=places.device, dtype=places.dtype) - (wide - 1) / 2
+            # the locations of the patch's pixels around its middle, in shares of the image: one pixel is 2 / (W - 1)
+            steps = torch.arange(wide, device=locations.device, dtype=locations.dtype) - (wide - 1) / 2
             y = steps * 2 / max(images.shape[2] - 1, 1)
             x = steps * 2 / max(images.shape[3] - 1, 1)
             around = torch.stack(torch.meshgrid(x, y, indexing="xy"), dim=-1)  # [wide, wide, 2]
-            grid = places[:, None, None, :] + around
+            grid = locations[:, None, None, :] + around
             patch = F.grid_sample(images, grid, mode="bilinear", padding_mode="zeros", align_corners=True)
             patches.append(F.avg_pool2d(patch, 2**scale).flatten(1))
         return torch.cat(patches, dim=1)
@@ -50,8 +51,8 @@ class RecurrentAttention(nn.Module):
         g_n = relu(W_x relu(W_p patch) + W_y relu(W_l l_n-1)),   h_n = relu(W_h h_n-1 + W_g g_n)
         l_n ~ Normal(tanh(W h_n), σ) in training, its mean in use;   P(class) = softmax(W h_N)
 
-    The first glimpse is at a random location in training and in the middle in use. Places are drawn, not computed: no
-    gradient goes through them, nor from their choice into the states. They learn by REINFORCE alone.
+    The first glimpse is at a random location in training and in the middle in use. Locations are drawn, not computed:
+    no gradient goes through them, nor from their choice into the states. They learn by REINFORCE alone.
     """
 
     def __init__(self, *, classes: int, glimpses: int, patch: int, scales: int, dim: int, std: float) -> None:
@@ -62,38 +63,38 @@ class RecurrentAttention(nn.Module):
         self.what, self.where = nn.Linear(scales * patch**2, half), nn.Linear(2, half)
         self.mix_what, self.mix_where = nn.Linear(half, dim), nn.Linear(half, dim)
         self.keep, self.take = nn.Linear(dim, dim), nn.Linear(dim, dim)
-        self.next_place, self.expect = nn.Linear(dim, 2), nn.Linear(dim, 1)
+        self.next_location, self.expect = nn.Linear(dim, 2), nn.Linear(dim, 1)
         self.classes = nn.Linear(dim, classes)
 
     def forward(self, images: Tensor) -> Glimpsed:
         """Look at images `[B, 1, H, W]`."""
         count = images.shape[0]
-        place = images.new_zeros(count, 2)
+        location = images.new_zeros(count, 2)
         if self.training:
-            place = place.uniform_(-1, 1)
+            location = location.uniform_(-1, 1)
         state = images.new_zeros(count, self.keep.in_features)
-        places, log_probs, baselines = [place], [], []
+        locations, log_probs, baselines = [location], [], []
         for number in range(self.glimpses):
-            seen = F.relu(self.what(self.sensor(images, place)))
-            glimpse = F.relu(self.mix_what(seen) + self.mix_where(F.relu(self.where(place))))
+            seen = F.relu(self.what(self.sensor(images, location)))
+            glimpse = F.relu(self.mix_what(seen) + self.mix_where(F.relu(self.where(location))))
             state = F.relu(self.keep(state) + self.take(glimpse))
             if number < self.glimpses - 1:
                 # the state is not to learn to please whoever chooses
-                place, log_prob = self._choose(state.detach())
-                places.append(place)
+                location, log_prob = self._choose(state.detach())
+                locations.append(location)
                 log_probs.append(log_prob)
                 baselines.append(self.expect(state.detach())[:, 0])
         nothing = images.new_zeros(count, 0)
         return Glimpsed(
             self.classes(state),
-            torch.stack(places, dim=1),
+            torch.stack(locations, dim=1),
             torch.stack(log_probs, dim=1) if log_probs else nothing,
             torch.stack(baselines, dim=1) if baselines else nothing,
         )
 
     def _choose(self, state: Tensor) -> tuple[Tensor, Tensor]:
-        """The next place `[B, 2]`, and the log of how likely it was `[B]`."""
-        mean = torch.tanh(self.next_place(state))
+        """The next location `[B, 2]`, and the log of how likely it was `[B]`."""
+        mean = torch.tanh(self.next_location(state))
         if not self.training:
             return mean, mean.new_zeros(mean.shape[0])
         drawn = (mean + self.std * torch.randn_like(mean)).detach()

@@ -1,6 +1,6 @@
 """An image's feature map as something that a decoder can look at.
 
-Letters: `B` batch, `P` places of the grid, `C` channels of the features, `D` dim.
+Letters: `B` batch, `P` regions of the grid, `C` channels of the features, `D` dim.
 """
 
 import math
@@ -38,10 +38,10 @@ class GridEncoder(nn.Module):
 
 
 def waves(side: int, dim: int) -> Tensor:
-    """`[side · side, dim]`, row by row: sin ωy, cos ωy, sin ωx, cos ωx of each place, for dim / 4 frequencies ω.
+    """`[side · side, dim]`, row by row: sin ωy, cos ωy, sin ωx, cos ωx of each region, for dim / 4 frequencies ω.
 
-    The longest wave rises once from edge to edge, so that it tells how far down or right a place is; the shortest is
-    some six places long. Numbers that are left over are 0.
+    The longest wave rises once from edge to edge, so that it tells how far down or right a region is; the shortest is
+    some six regions long. Numbers that are left over are 0.
     """
     count = dim // 4
     slowest = math.pi / 2 / max(side - 1, 1)

@@ -34,11 +34,11 @@ def _same_words(reward: Tensor, target: Tensor) -> Tensor:
     """The baseline of hard attention: for each word `[B, T]`, the mean reward of the batch's other uses of that word.
 
     Xu 2015 has one number for all words. Then a draw for an easy word is always praised, wherever it looked, and one
-    for a hard word always blamed, until all draws fall on one place. A word that is alone gets its own reward as the
+    for a hard word always blamed, until all draws fall on one region. A word that is alone gets its own reward as the
     baseline: nothing is learnt from its draw.
     """
-    words, place = target.unique(return_inverse=True)  # [W], [B, T]
-    uses = reward.new_zeros(len(words)).index_add_(0, place.flatten(), torch.ones_like(reward).flatten())
-    sums = reward.new_zeros(len(words)).index_add_(0, place.flatten(), reward.flatten())
-    others = uses[place] - 1
-    return torch.where(others > 0, (sums[place] - reward) / others.clamp(min=1), reward)
+    words, inverse = target.unique(return_inverse=True)  # [W], [B, T]
+    uses = reward.new_zeros(len(words)).index_add_(0, inverse.flatten(), torch.ones_like(reward).flatten())
+    sums = reward.new_zeros(len(words)).index_add_(0, inverse.flatten(), reward.flatten())
+    others = uses[inverse] - 1
+    return torch.where(others > 0, (sums[inverse] - reward) / others.clamp(min=1), reward)

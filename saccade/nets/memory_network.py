@@ -66,13 +66,13 @@ class Recalled(NamedTuple):
 def position_weights(lengths: Tensor, longest: int, *, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
     """The two parts of the position encoding, `[U, J]` each, zero behind the last of a sentence's J words.
 
-        l_kj = (1 - j/J) - (k/D)(1 - 2j/J)        words j from 1 to J, places k of a vector from 1 to D
+        l_kj = (1 - j/J) - (k/D)(1 - 2j/J)        words j from 1 to J, dimensions k from 1 to D
 
     It is linear in k, so a sentence is Σ_j first_j E x_j - (k/D) Σ_j second_j E x_j: two weighted sums of words.
     """
-    place = torch.arange(1, longest + 1, device=lengths.device)  # [J]
-    part = place.to(dtype) / lengths.clamp(min=1)[:, None]  # [U, J], j/J
-    there = place <= lengths[:, None]
+    position = torch.arange(1, longest + 1, device=lengths.device)  # [J]
+    part = position.to(dtype) / lengths.clamp(min=1)[:, None]  # [U, J], j/J
+    there = position <= lengths[:, None]
     return (1 - part) * there, (1 - 2 * part) * there
 
 
@@ -81,7 +81,7 @@ class MemoryNetwork(nn.Module):
 
     words          how many there are; number 0 is no word, and its vectors stay zero
     tying          adjacent: A^(k+1) = C^k, B = A^1, W = C^K; layer-wise: one A and one C for all hops, u' = H u + o
-    encoding       position: a sentence's words are weighted by their place; bag: their sum
+    encoding       position: a sentence's words are weighted by their position; bag: their sum
     memory_size    sentences of a story, at most
     null_memories  memories with nothing in them, m = c = 0, that a hop can look at where it finds nothing that fits;
                    the authors' own code has as many as there is room for
@@ -132,7 +132,7 @@ class MemoryNetwork(nn.Module):
 
     def forward(self, sentences: Tensor, stories: Tensor, questions: Tensor, *, need_weights: bool = False) -> Recalled:
         """`sentences` `[U, J]` as numbers of words, of which the first is empty; `stories` `[B, S]` and `questions`
-        `[B]` as places in them, the most recent sentence first, 0 where a story is over.
+        `[B]` as indices into them, the most recent sentence first, 0 where a story is over.
         """
         encoded = self.dropout(self.encode(sentences))  # [U, E D]
         there = stories != 0  # [B, S]
@@ -146,11 +146,11 @@ class MemoryNetwork(nn.Module):
         asked = F.embedding(questions, encoded)[:, None, first : first + self.dim]  # [B, 1, D]
         looked: list[Tensor] = []
         for hop in range(self.hops):
-            place = hop if self.tying == "adjacent" else 0
+            table = hop if self.tying == "adjacent" else 0
             found = attend(
                 asked,
-                memories[place],
-                memories[place + 1],
+                memories[table],
+                memories[table + 1],
                 score=self.score,
                 weighting=weighting,
                 mask=mask,
@@ -175,9 +175,9 @@ class MemoryNetwork(nn.Module):
         if self.encoding == "bag":
             return self._sums(sentences, there.to(self.embedding.dtype))
         first, second = position_weights(there.sum(1), sentences.shape[1], dtype=self.embedding.dtype)
-        place = torch.arange(1, self.dim + 1, device=sentences.device).to(first) / self.dim  # [D], k/D
-        place = place.repeat(self.embedding.shape[1] // self.dim)  # [E D]
-        return self._sums(sentences, first) - place * self._sums(sentences, second)
+        fraction = torch.arange(1, self.dim + 1, device=sentences.device).to(first) / self.dim  # [D], k/D
+        fraction = fraction.repeat(self.embedding.shape[1] // self.dim)  # [E D]
+        return self._sums(sentences, first) - fraction * self._sums(sentences, second)
 
     def _sums(self, sentences: Tensor, weights: Tensor) -> Tensor:
         if is_transformed():  # which torch's sum of a bag cannot be

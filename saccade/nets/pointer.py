@@ -1,16 +1,17 @@
 """The pointer network (Vinyals 2015): what attention looks at is the answer.
 
-The inputs e_1 ... e_n are encoded with a place END before them. A decoder reads the input that was pointed at last, and
-its attention over all places, which elsewhere would gather a context, is the distribution of what is pointed at next:
+The inputs e_1 ... e_n are encoded with a position END before them. A decoder reads the input that was pointed at last,
+and its attention over all positions, which elsewhere would gather a context, is the distribution of what is pointed at
+next:
 
-    d_t = LSTM(e of the last place, d_t-1)
+    d_t = LSTM(e of the last position, d_t-1)
     u_ti = score(d_t, e_i)                 additive, as published: vᵀ tanh(W1 e_i + W2 d_t)
-    P(place t is i) = softmax(u_t)_i       over the places that may be pointed at
+    P(position t is i) = softmax(u_t)_i       over the positions that may be pointed at
 
-As a token, a place is its number counted on from END, which is the first of them; so the one search of
+As a token, a position is its number counted on from END, which is the first of them; so the one search of
 `saccade.decode` serves this decoder, too.
 
-Letters: `B` batch, `S` places, END among them, `T` steps, `C` numbers of an input, `D` dim.
+Letters: `B` batch, `S` positions, END among them, `T` steps, `C` numbers of an input, `D` dim.
 """
 
 from typing import NamedTuple
@@ -74,23 +75,23 @@ class SetEncoder(nn.Module):
 
 
 def _with_end(end: Tensor, states: Tensor, lengths: Tensor, summary: Tensor) -> Encoded:
-    """What was encoded, with the place END before the inputs."""
+    """What was encoded, with the position END before the inputs."""
     batch, count, dim = states.shape
-    places = torch.cat((end.expand(batch, 1, dim), states), dim=1)  # [B, S, D]
-    return Encoded(places, padding_mask(lengths + 1, size=count + 1), (summary,))
+    positions = torch.cat((end.expand(batch, 1, dim), states), dim=1)  # [B, S, D]
+    return Encoded(positions, padding_mask(lengths + 1, size=count + 1), (summary,))
 
 
 class PointerState(NamedTuple):
     """What the decoder goes on with."""
 
     hidden: tuple[Tensor, ...]  # [1, B, D], of the state and of the cell
-    memory: Memory  # the places: prepared keys, and what is read of one that was pointed at
-    free: Tensor  # [B, S], the places that may be pointed at
+    memory: Memory  # the positions: prepared keys, and what is read of one that was pointed at
+    free: Tensor  # [B, S], the positions that may be pointed at
     past: Tensor | None  # [B, S], where a score looks back
 
 
 class PointerDecoder(Searchable[PointerState]):
-    """Points at one place after the other, by any score of `saccade.attention`.
+    """Points at one position after the other, by any score of `saccade.attention`.
 
     With `mask_visited`, no input is pointed at twice. A whole answer is computed at once, as attention feeds nothing
     back.
@@ -102,7 +103,7 @@ class PointerDecoder(Searchable[PointerState]):
         self.mask_visited = mask_visited
         self.first = nn.Parameter(
             nn.init.normal_(torch.empty(dim), std=dim**-0.5)
-        )  # what is read before the first place
+        )  # what is read before the first position
         self.bridge = nn.Linear(dim, 2 * dim)
         self.rnn = nn.LSTM(dim, dim, batch_first=True)
         self.dropout = Dropout(dropout)
@@ -134,7 +135,7 @@ class PointerDecoder(Searchable[PointerState]):
         return PointerState(hidden, state.memory.select(index), state.free.index_select(0, index), past)
 
     def forward(self, encoded: Encoded, previous: Tensor) -> Tensor:
-        """The scores `[B, T, S]` of all places after each of the tokens `previous` `[B, T]`.
+        """The scores `[B, T, S]` of all positions after each of the tokens `previous` `[B, T]`.
 
         Minus infinity for those that may not be pointed at.
         """
@@ -146,19 +147,19 @@ class PointerDecoder(Searchable[PointerState]):
         return self._point(states, state.memory, free, state.past)[0]
 
     def _read(self, tokens: Tensor, memory: Memory) -> Tensor:
-        """What is read of the places `tokens` `[B, T]`: `[B, T, D]`. START, and what comes before END, is no place."""
-        places = (tokens - END).clamp(min=0)[..., None]  # [B, T, 1]
-        found = memory.value.gather(1, places.expand(-1, -1, memory.value.shape[-1]))
+        """What is read of the positions `tokens` `[B, T]`: `[B, T, D]`. START and what is before END are none."""
+        positions = (tokens - END).clamp(min=0)[..., None]  # [B, T, 1]
+        found = memory.value.gather(1, positions.expand(-1, -1, memory.value.shape[-1]))
         return self.dropout(torch.where((tokens < END)[..., None], self.first, found))
 
-    def _still_free(self, tokens: Tensor, places: int) -> Tensor:
-        """Which places none of the tokens up to each names, `[B, T, S]`; END always is."""
-        pointed = F.one_hot((tokens - END).clamp(min=0), places).cumsum(1) > 0
+    def _still_free(self, tokens: Tensor, positions: int) -> Tensor:
+        """Which positions none of the tokens up to each names, `[B, T, S]`; END always is."""
+        pointed = F.one_hot((tokens - END).clamp(min=0), positions).cumsum(1) > 0
         pointed[..., 0] = False
         return ~pointed
 
     def _point(self, states: Tensor, memory: Memory, free: Tensor, past: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """The scores `[B, T, S]` of the places that are free, and what a score that looks back remembers."""
+        """The scores `[B, T, S]` of the positions that are free, and what a score that looks back remembers."""
         queries, score = self.score.queries(self.dropout(states)), self.score
         if not isinstance(score, RememberingScore):
             # back from the float32 in which scores of half precision may have been compared
@@ -175,5 +176,5 @@ class PointerDecoder(Searchable[PointerState]):
 
 
 def _by_token(scores: Tensor) -> Tensor:
-    """Scores of places `[B, T, S]` as logits of tokens, those before END impossible."""
+    """Scores of positions `[B, T, S]` as logits of tokens, those before END impossible."""
     return F.pad(scores, (END, 0), value=-torch.inf)

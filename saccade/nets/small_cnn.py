@@ -50,7 +50,7 @@ class SmallCnn(nn.Module):
 
 
 def small_cnn_side(side: int, blocks: int) -> int:
-    """How many places a side of the feature map has, for images of that side."""
+    """How many positions a side of the feature map has, for images of that side."""
     for _ in range(blocks):
         side = output_size(output_size(side, kernel=_KERNEL, padding=_PADDING), kernel=_POOL, stride=_POOL)
     return side

@@ -1,7 +1,7 @@
 """The Neural Turing Machine (Graves 2014): a controller that reads and writes a memory by attention.
 
-Letters: `B` batch, `T` steps, `N` places of the memory, `M` numbers at each, `H` heads (the `R` that read first, then
-the `W` that write), `K` offsets of a shift, `I` inputs, `O` outputs, `C` size of the controller.
+Letters: `B` batch, `T` steps, `N` locations of the memory, `M` numbers at each, `H` heads (the `R` that read first,
+then the `W` that write), `K` offsets of a shift, `I` inputs, `O` outputs, `C` size of the controller.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class MachineState(NamedTuple):
 
 
 class TuringMachine(nn.Module):
-    """Inputs `[B, T, I]` to logits `[B, T, O]`, by way of a memory of `places` x `width`.
+    """Inputs `[B, T, I]` to logits `[B, T, O]`, by way of a memory of `locations` x `width`.
 
     In each step the controller sees the input and what was read before, and tells all heads where to go; they read
 
@@ -38,15 +38,15 @@ class TuringMachine(nn.Module):
     Reading and writing heads alike look at the memory as it was before the step. The outputs see the controller and
     what was read in the same step. Nothing is kept between calls.
 
-    Some likeness of the places has to be broken, or no shift is ever learnt. So the heads begin near the first place;
-    where exactly is learnt. The first memory (`first_memory`) is constant, or random once and for all, or
-    learnt: then its places can also serve as landmarks.
+    Some likeness of the locations has to be broken, or no shift is ever learnt. So the heads begin near the first
+    location; where exactly is learnt. The first memory (`first_memory`) is constant, or random once and for all, or
+    learnt: then its locations can also serve as landmarks.
 
     All gates begin nearly shut (g = 0.12): a head that goes by content before there is content to go by learns slowly,
     and one that writes where it finds something like it writes one thing over another. Where things have to be found
-    by what they are, though, as in recall, heads that read by place learn which place is asked for most often, and stay
-    with that. Then `gate_bias` can open the gates of those that read, about g = sigmoid(gate_bias), and `strength_bias`
-    make all heads pickier about content, β = softplus(strength_bias).
+    by what they are, though, as in recall, heads that read by location learn which location is asked for most often,
+    and stay with that. Then `gate_bias` can open the gates of those that read, about g = sigmoid(gate_bias), and
+    `strength_bias` make all heads pickier about content, β = softplus(strength_bias).
 
     While the shift of a head is not decided yet, sharpening makes more of every small change, and does so again in
     each step, so that gradients may grow a thousandfold over a sequence. `step_clip` cuts them where they grow, from
@@ -62,7 +62,7 @@ class TuringMachine(nn.Module):
         inputs: int,
         outputs: int,
         *,
-        places: int,
+        locations: int,
         width: int,
         dim: int,
         controller: ControllerKind = "feed-forward",
@@ -81,13 +81,13 @@ class TuringMachine(nn.Module):
         self.controller = nn.LSTMCell(seen, dim) if controller == "lstm" else nn.Linear(seen, dim)
         self.say = nn.Linear(dim, sum(self.sizes.parts()))
         self.answer = nn.Linear(dim + read_heads * width, outputs)
-        numbers = torch.full((places, width), _CONSTANT) if first_memory == "constant" else _random(places, width)
+        numbers = torch.full((locations, width), _CONSTANT) if first_memory == "constant" else _random(locations, width)
         if first_memory == "learned":
             self.first_memory = nn.Parameter(numbers)
         else:
             self.register_buffer("first_memory", numbers)
-        near_the_first = torch.zeros(heads, places)
-        near_the_first[:, 0] = _FIRST_PLACE
+        near_the_first = torch.zeros(heads, locations)
+        near_the_first[:, 0] = _FIRST_LOCATION
         self.first_weights = nn.Parameter(near_the_first)
         self.first_reads = nn.Parameter(torch.zeros(read_heads * width))
         self.dim = dim
@@ -149,13 +149,13 @@ class TuringMachine(nn.Module):
         return self.answer(torch.stack(seen, dim=1)), state
 
 
-def _random(places: int, width: int) -> Tensor:
-    """Numbers for a first memory, each place of about length 1."""
-    return nn.init.normal_(torch.empty(places, width), std=width**-0.5)
+def _random(locations: int, width: int) -> Tensor:
+    """Numbers for a first memory, each location of about length 1."""
+    return nn.init.normal_(torch.empty(locations, width), std=width**-0.5)
 
 
 _CONSTANT = 1e-6  # Collier 2018
-_FIRST_PLACE = 10.0  # e^10 to 1: nearly all of the weight, and no doubt where the first vector goes
+_FIRST_LOCATION = 10.0  # e^10 to 1: nearly all of the weight, and no doubt where the first vector goes
 
 
 def _where(mask: Tensor, new: MachineState, old: MachineState) -> MachineState:

@@ -75,9 +75,9 @@ def _expect_not_cut_off(content: bytes) -> None:
     """Linkers write the table of sections last; if it would lie behind the end, the end is missing."""
     if not content:
         raise OSError("the compiler wrote nothing")
-    if content[:5] == b"\x7fELF\x02":  # of 64 bits: the table's place, then the size and the number of its entries
-        place, size, number = struct.unpack_from("=40xQ10xHH", content.ljust(64, b"\xff"))
-        if place + size * number > len(content):
+    if content[:5] == b"\x7fELF\x02":  # of 64 bits: the table's offset, then the size and the number of its entries
+        offset, size, number = struct.unpack_from("=40xQ10xHH", content.ljust(64, b"\xff"))
+        if offset + size * number > len(content):
             raise OSError("the compiler wrote half a library")
 
 

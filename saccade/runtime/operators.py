@@ -98,7 +98,7 @@ def _row_by_row(operator: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _without(shape: Sequence[int], dim: int) -> list[int]:
-    return [size for place, size in enumerate(shape) if place != dim % len(shape)]
+    return [size for axis, size in enumerate(shape) if axis != dim % len(shape)]
 
 
 def expect(right: bool, message: str) -> None:  # noqa: FBT001 - it reads like an assertion

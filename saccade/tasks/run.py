@@ -36,9 +36,9 @@ class Origin(NamedTuple):
     folders: list[list[str]]  # that it was started from: as they are seen from the run's folder, and from the root
     vocabulary: dict[str, str]  # the checksum of each of its files
 
-    def places(self, run: Path) -> list[Path]:
+    def known_folders(self, run: Path) -> list[Path]:
         """Where the recipe's paths may lead from: a run may have been moved with its data, or without."""
-        return [place for near, far in self.folders for place in (run / near, Path(far))]
+        return [folder for near, far in self.folders for folder in (run / near, Path(far))]
 
 
 def start_training(
@@ -79,7 +79,7 @@ def _train(
     before = _origin_of(run)
     if recipe.train.threads is not None:
         torch.set_num_threads(recipe.train.threads)
-    known = [] if before is None else before.places(run)
+    known = [] if before is None else before.known_folders(run)
     here = Path.cwd()
     # first: of a recipe whose data is not there, no folder should remain
     found = located(recipe, [*known, here] if own else [Path(), *known])

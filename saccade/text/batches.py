@@ -74,28 +74,28 @@ class Batches:
         self.seed = seed
 
     def order(self, number: int, examples: Sequence[Example]) -> list[list[int]]:
-        """The batches of an epoch, as places in its examples."""
+        """The batches of an epoch, as indices in its examples."""
         rng = random.Random(f"batches {self.seed} {number}")
         order = list(range(len(examples)))
         rng.shuffle(order)
-        order.sort(key=lambda place: _shape(examples[place]))
+        order.sort(key=lambda index: _shape(examples[index]))
         batches: list[list[int]] = []
         longest = 0
-        for place in order:
-            length = max(map(len, examples[place]))
+        for index in order:
+            length = max(map(len, examples[index]))
             longest = max(longest, length)
             if not batches or longest * (len(batches[-1]) + 1) > self.tokens:
                 batches.append([])
                 longest = length
-            batches[-1].append(place)
+            batches[-1].append(index)
         rng.shuffle(batches)
         return batches
 
     def one_epoch(self, number: int = 0) -> Iterator[Batch]:
         """The batches of one epoch."""
         examples = self.examples_of(number)
-        for places in self.order(number, examples):
-            yield make_batch([examples[place] for place in places])
+        for indices in self.order(number, examples):
+            yield make_batch([examples[index] for index in indices])
 
     def stream(self, cursor: Cursor) -> Iterator[tuple[Batch, Cursor]]:
         """The batches from `cursor` on, endlessly, each with the cursor that comes after it."""
@@ -104,5 +104,5 @@ class Batches:
             batches = self.order(cursor.epoch, examples)
             for number in range(cursor.batch, len(batches)):
                 after = Cursor(cursor.epoch, number + 1)
-                yield make_batch([examples[place] for place in batches[number]]), after
+                yield make_batch([examples[index] for index in batches[number]]), after
             cursor = Cursor(cursor.epoch + 1)

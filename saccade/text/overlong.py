@@ -31,16 +31,18 @@ def split_tokens(tokens: Tokens, most: int) -> list[Tokens]:
 
 
 def _best_end(tokens: Tokens, first: int, limit: int) -> int:
-    """The place to end a part at that begins at `first`: the last one of the best kind, up to `limit`."""
+    """The position to end a part at that begins at `first`: the last one of the best kind, up to `limit`."""
     earliest = first + max(1, (limit - first) // _EARLIEST)
-    places = range(limit, earliest - 1, -1)
-    return max(places, key=lambda place: _goodness(tokens, place))  # of equals, the first: the last in the text
+    positions = range(limit, earliest - 1, -1)
+    return max(
+        positions, key=lambda position: _goodness(tokens, position)
+    )  # of equals, the first: the last in the text
 
 
-def _goodness(tokens: Tokens, place: int) -> int:
-    """How well a part ends before the token at `place`."""
-    word = tokens.word_of[place - 1]
-    if tokens.word_of[place] == word:
+def _goodness(tokens: Tokens, position: int) -> int:
+    """How well a part ends before the token at `position`."""
+    word = tokens.word_of[position - 1]
+    if tokens.word_of[position] == word:
         return 0
     written = tokens.words[word]
     if len(written) == 1 and len(tokens.words[word + 1]) == 1:  # of characters, each is a word

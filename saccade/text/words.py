@@ -14,9 +14,9 @@ def merge_to_words(
     word it belongs to; there are `words` source words, and one without tokens is looked at by nobody.
     """
     by_column = np.zeros((*weights.shape[:-1], words), dtype=weights.dtype)
-    for place, word in enumerate(columns):
-        by_column[..., word] += weights[..., place]
+    for index, word in enumerate(columns):
+        by_column[..., word] += weights[..., index]
     merged = np.zeros((*weights.shape[:-2], max(rows) + 1, by_column.shape[-1]), dtype=weights.dtype)
-    for place, word in enumerate(rows):
-        merged[..., word, :] += by_column[..., place, :] / rows.count(word)
+    for index, word in enumerate(rows):
+        merged[..., word, :] += by_column[..., index, :] / rows.count(word)
     return merged

@@ -31,8 +31,8 @@ def draw_digit(rng: random.Random, digit: int, side: int) -> NDArray[np.uint8]:
     size = round(side * rng.uniform(0.65, 0.95))
     large = Image.new("L", (side * _ROOM, side * _ROOM))
     middle = side * _ROOM / 2
-    place = (middle + side * rng.uniform(-0.08, 0.08), middle + side * rng.uniform(-0.08, 0.08))
-    ImageDraw.Draw(large).text(place, str(digit), fill=255, font=_font(rng.choice(_FONTS), size), anchor="mm")
+    center = (middle + side * rng.uniform(-0.08, 0.08), middle + side * rng.uniform(-0.08, 0.08))
+    ImageDraw.Draw(large).text(center, str(digit), fill=255, font=_font(rng.choice(_FONTS), size), anchor="mm")
     turned = large.rotate(rng.uniform(-_MOST_TURN, _MOST_TURN), Image.Resampling.BICUBIC)
     edge = (side * _ROOM - side) // 2
     return np.asarray(turned.crop((edge, edge, edge + side, edge + side)), dtype=np.uint8)

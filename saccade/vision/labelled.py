@@ -22,11 +22,11 @@ class Labelled(NamedTuple):
     """Images of one size and what they are."""
 
     pixels: NDArray[np.uint8]  # [N, side, side, 3]
-    labels: NDArray[np.int64]  # [N], places in `classes`
+    labels: NDArray[np.int64]  # [N], indices in `classes`
     classes: list[str]
 
-    def select(self, places: NDArray[np.int64]) -> "Labelled":
-        return Labelled(self.pixels[places], self.labels[places], self.classes)
+    def select(self, indices: NDArray[np.int64]) -> "Labelled":
+        return Labelled(self.pixels[indices], self.labels[indices], self.classes)
 
 
 def read_labelled(

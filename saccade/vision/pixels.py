@@ -1,6 +1,6 @@
 """From pixels to what a decoder looks at.
 
-Letters: `B` batch, `H` height, `W` width, `P` places of the grid, `C` channels.
+Letters: `B` batch, `H` height, `W` width, `P` regions of the grid, `C` channels.
 """
 
 from collections.abc import Sequence

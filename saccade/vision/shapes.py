@@ -72,8 +72,8 @@ def make_scene(rng: random.Random, *, side: int) -> Scene:
         relation = rng.choice(RELATIONS)
         things = _pair(rng, relation)
         caption = f"{things[0].words} {relation} {things[1].words}"
-    places = [place for place, word in enumerate(caption.split()) if word in SHAPES]
-    nouns = [Noun(place, thing.box) for place, thing in zip(places, things, strict=True)]
+    indices = [index for index, word in enumerate(caption.split()) if word in SHAPES]
+    nouns = [Noun(index, thing.box) for index, thing in zip(indices, things, strict=True)]
     return Scene(_drawn(rng, things, side), caption, nouns)
 
 

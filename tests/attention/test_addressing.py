@@ -9,7 +9,7 @@ from torch import Tensor
 
 from saccade.attention import Addressing, address, content_weighting, interpolate, sharpen, shift
 
-PLACES, WIDTH, HEADS = 6, 4, 3
+LOCATIONS, WIDTH, HEADS = 6, 4, 3
 
 
 def some(*shape: int, seed: int = 0) -> Tensor:
@@ -23,7 +23,8 @@ def weighting(*shape: int, seed: int = 0) -> Tensor:
 def content_by_hand(key: np.ndarray, memory: np.ndarray, strength: float) -> np.ndarray:
     """Equations 5 and 6."""
     powers = [
-        math.exp(strength * float(key @ place) / math.sqrt(float(key @ key) * float(place @ place))) for place in memory
+        math.exp(strength * float(key @ location) / math.sqrt(float(key @ key) * float(location @ location)))
+        for location in memory
     ]
     return np.array(powers) / sum(powers)
 
@@ -31,9 +32,9 @@ def content_by_hand(key: np.ndarray, memory: np.ndarray, strength: float) -> np.
 def shift_by_hand(weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Equation 8: w(i) = Σ_j w(j) s(i - j), all indices around the ring."""
     moved = np.zeros_like(weights)
-    for place in range(len(weights)):
+    for location in range(len(weights)):
         for number, share in enumerate(offsets):
-            moved[place] += share * weights[(place - (number - len(offsets) // 2)) % len(weights)]
+            moved[location] += share * weights[(location - (number - len(offsets) // 2)) % len(weights)]
     return moved
 
 
@@ -43,7 +44,7 @@ def sharpen_by_hand(weights: np.ndarray, power: float) -> np.ndarray:
 
 
 def test_content_is_a_softmax_of_cosines():
-    key, memory, strength = some(2, HEADS, WIDTH), some(2, PLACES, WIDTH, seed=1), some(2, HEADS, seed=2).exp()
+    key, memory, strength = some(2, HEADS, WIDTH), some(2, LOCATIONS, WIDTH, seed=1), some(2, HEADS, seed=2).exp()
     found = content_weighting(key, memory, strength)
     for batch in range(2):
         for head in range(HEADS):
@@ -51,7 +52,7 @@ def test_content_is_a_softmax_of_cosines():
             np.testing.assert_allclose(found[batch, head], by_hand, rtol=1e-12)
 
 
-def test_an_empty_place_is_neither_like_nor_unlike_any_key():
+def test_an_empty_location_is_neither_like_nor_unlike_any_key():
     memory = torch.zeros(2, 3)
     memory[0] = torch.tensor([0.0, 1.0, 0.0])
     found = content_weighting(torch.tensor([[1.0, 0.0, 0.0]]), memory, torch.tensor([5.0]))
@@ -59,16 +60,16 @@ def test_an_empty_place_is_neither_like_nor_unlike_any_key():
 
 
 def test_the_gate_goes_from_where_it_was_to_the_content():
-    content, last = weighting(2, PLACES), weighting(2, PLACES, seed=1)
+    content, last = weighting(2, LOCATIONS), weighting(2, LOCATIONS, seed=1)
     gate = torch.tensor([0.0, 1.0], dtype=torch.float64)
     torch.testing.assert_close(interpolate(content, last, gate), torch.stack([last[0], content[1]]))
     halfway = interpolate(content, last, torch.full((2,), 0.25, dtype=torch.float64))
     torch.testing.assert_close(halfway, 0.25 * content + 0.75 * last)
 
 
-@pytest.mark.parametrize("moves", [1, 2, 3, 4, 5, PLACES, PLACES + 3])
+@pytest.mark.parametrize("moves", [1, 2, 3, 4, 5, LOCATIONS, LOCATIONS + 3])
 def test_a_shift_is_a_convolution_around_the_ring(moves: int):
-    weights, offsets = weighting(2, HEADS, PLACES), weighting(2, HEADS, moves, seed=1)
+    weights, offsets = weighting(2, HEADS, LOCATIONS), weighting(2, HEADS, moves, seed=1)
     found = shift(weights, offsets)
     for batch in range(2):
         for head in range(HEADS):
@@ -79,24 +80,24 @@ def test_a_shift_is_a_convolution_around_the_ring(moves: int):
 
 def test_three_offsets_are_one_back_stay_and_one_on():
     at_two = torch.eye(5)[2]
-    for number, place in enumerate((1, 2, 3)):
-        assert shift(at_two, torch.eye(3)[number]).argmax() == place
+    for number, location in enumerate((1, 2, 3)):
+        assert shift(at_two, torch.eye(3)[number]).argmax() == location
     assert shift(torch.eye(5)[4], torch.eye(3)[2]).argmax() == 0  # around the end
 
 
 def test_the_gradient_of_a_shift():
-    weights, offsets = weighting(2, PLACES).requires_grad_(), weighting(2, 4, seed=1).requires_grad_()
+    weights, offsets = weighting(2, LOCATIONS).requires_grad_(), weighting(2, 4, seed=1).requires_grad_()
     assert torch.autograd.gradcheck(shift, (weights, offsets))
 
 
 def test_sharpening_is_a_power():
-    weights, power = weighting(HEADS, PLACES), 1 + some(HEADS, seed=1).exp()
+    weights, power = weighting(HEADS, LOCATIONS), 1 + some(HEADS, seed=1).exp()
     for head, found in enumerate(sharpen(weights, power)):
         np.testing.assert_allclose(found, sharpen_by_hand(weights[head].numpy(), float(power[head])), rtol=1e-12)
 
 
 def test_all_four_in_their_order():
-    memory, last = some(1, PLACES, WIDTH), weighting(1, 1, PLACES, seed=1)
+    memory, last = some(1, LOCATIONS, WIDTH), weighting(1, 1, LOCATIONS, seed=1)
     how = Addressing(some(1, 1, WIDTH, seed=2), *map(torch.tensor, ([[3.0]], [[0.6]], [[[0.1, 0.2, 0.7]]], [[2.5]])))
     content = content_by_hand(how.key[0, 0].numpy(), memory[0].numpy(), 3.0)
     moved = shift_by_hand(0.6 * content + 0.4 * last[0, 0].numpy(), np.array([0.1, 0.2, 0.7]))
@@ -108,9 +109,11 @@ def test_all_four_in_their_order():
 @pytest.mark.parametrize("power", [1.0, 1e4])
 @pytest.mark.parametrize("gate", [0.0, 1.0])
 def test_whatever_is_wanted_weights_and_gradients_are_finite(strength: float, power: float, gate: float):
-    memory = torch.randn(2, PLACES, WIDTH, generator=torch.Generator().manual_seed(3))
+    memory = torch.randn(2, LOCATIONS, WIDTH, generator=torch.Generator().manual_seed(3))
     memory[:, 0] = 0
-    last = torch.eye(PLACES)[:2].expand(2, 2, PLACES).clone()  # zeros, whose logarithm and whose power are awkward
+    last = (
+        torch.eye(LOCATIONS)[:2].expand(2, 2, LOCATIONS).clone()
+    )  # zeros, whose logarithm and whose power are awkward
     said = (torch.full((2, 2), strength), torch.full((2, 2), gate), torch.eye(3)[1:].repeat(2, 1, 1))
     key, power_of = torch.ones(2, 2, WIDTH), torch.full((2, 2), power)
     parts = [part.requires_grad_() for part in (memory, last, key, *said, power_of)]

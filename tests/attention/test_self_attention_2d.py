@@ -14,26 +14,26 @@ def test_it_starts_as_the_identity_and_learns_to_be_more() -> None:
     assert layer.gate.grad != 0
 
 
-def test_each_place_gathers_from_all_places() -> None:
-    """Against loops over places, with the published order: x + γ Wo Σ softmax(f·g) h."""
+def test_each_position_gathers_from_all_positions() -> None:
+    """Against loops over positions, with the published order: x + γ Wo Σ softmax(f·g) h."""
     layer, x = SelfAttention2d(8, key_channels=3, value_channels=5).double(), torch.randn(2, 8, 2, 3).double()
     torch.nn.init.constant_(layer.gate, 0.7)
     attended = layer(x, need_weights=True)
     weights = attended.weights
     assert weights is not None
     for b in range(2):
-        places = [x[b, :, row, column] for row in range(2) for column in range(3)]
-        for p, place in enumerate(places):
+        positions = [x[b, :, row, column] for row in range(2) for column in range(3)]
+        for p, position in enumerate(positions):
 
             def project(convolution: torch.nn.Conv2d, vector: torch.Tensor) -> torch.Tensor:
                 assert convolution.bias is not None
                 return convolution.weight[:, :, 0, 0] @ vector + convolution.bias
 
-            query = project(layer.query_projection, place)
-            scores = torch.stack([query @ project(layer.key_projection, other) for other in places])
+            query = project(layer.query_projection, position)
+            scores = torch.stack([query @ project(layer.key_projection, other) for other in positions])
             torch.testing.assert_close(weights[b, p], scores.softmax(0))
-            values = torch.stack([project(layer.value_projection, other) for other in places])
-            wanted = place + 0.7 * project(layer.output_projection, scores.softmax(0) @ values)
+            values = torch.stack([project(layer.value_projection, other) for other in positions])
+            wanted = position + 0.7 * project(layer.output_projection, scores.softmax(0) @ values)
             torch.testing.assert_close(attended.context[b, :, p // 3, p % 3], wanted)
 
 

@@ -1,4 +1,4 @@
-"""What may be written at a place, and the likeliest of it."""
+"""What may be written at a position, and the likeliest of it."""
 
 import pytest
 import torch
@@ -7,15 +7,15 @@ from saccade.decode.rules import make_rules
 from saccade.text import END
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("position", [0, 1, 2, 3, 4])
 @pytest.mark.parametrize("count", [1, 3, 40])
-def test_the_best_are_those_of_all_log_probabilities(place: int, count: int) -> None:
+def test_the_best_are_those_of_all_log_probabilities(position: int, count: int) -> None:
     """Rows that are free, that have to write a prefix, and that have to end, side by side."""
-    torch.manual_seed(place)
+    torch.manual_seed(position)
     rules = make_rules([3, 9, 9, 4], [[], [7, 12], [], [5]])
     logits = torch.randn(4, 17) * 5
-    values, tokens = rules.best(logits.clone(), place, count)
-    wanted = rules.apply(logits.clone(), place)
+    values, tokens = rules.best(logits.clone(), position, count)
+    wanted = rules.apply(logits.clone(), position)
     assert values.shape == (4, min(count, 17 - END))
     torch.testing.assert_close(values, wanted[:, END:].topk(values.shape[1]).values, atol=1e-5, rtol=1e-5)
     possible = values > -torch.inf
@@ -34,4 +34,4 @@ def test_an_impossible_row_stays_impossible() -> None:
 
 def test_how_many_logits_are_looked_at() -> None:
     rules = make_rules([4, 9], [[], [7]])
-    assert [rules.looked_at(place, 5) for place in range(5)] == [None, 5 + END, 5 + END, 5 + END, 5 + END]
+    assert [rules.looked_at(position, 5) for position in range(5)] == [None, 5 + END, 5 + END, 5 + END, 5 + END]

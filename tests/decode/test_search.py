@@ -107,9 +107,9 @@ def test_company_changes_nothing(name: str) -> None:
 
     together = search(encoded, limits)
     for row in range(0, 64, 7):
-        for place, found in enumerate(search(only(encoded, row), limits[row : row + 1])):
-            assert found.ids == together[place * 64 + row].ids
-            assert found.score == pytest.approx(together[place * 64 + row].score, abs=1e-3)
+        for index, found in enumerate(search(only(encoded, row), limits[row : row + 1])):
+            assert found.ids == together[index * 64 + row].ids
+            assert found.score == pytest.approx(together[index * 64 + row].score, abs=1e-3)
 
 
 @every_decoder

@@ -8,11 +8,11 @@ from saccade.text import END, START
 from tests.tasks.translation.test_model import SOURCES, make
 
 
-def ids_of(branches: list[Branch], place: int | None) -> list[int]:
+def ids_of(branches: list[Branch], index: int | None) -> list[int]:
     ids: list[int] = []
-    while place is not None:
-        ids.insert(0, branches[place].token)
-        place = branches[place].parent
+    while index is not None:
+        ids.insert(0, branches[index].token)
+        index = branches[index].parent
     return ids
 
 
@@ -34,12 +34,12 @@ def test_the_tree_holds_what_was_found_and_how_likely_it_was(model: str, beam: i
         plain = beam_search(net.decoder, encoded, beam=beam, best=beam, limits=[9, 7, 8])
     assert found == plain  # being watched changes nothing
     for sentence, branches in enumerate(trace.branches):
-        ended = [(ids_of(branches, place), branch) for place, branch in enumerate(branches) if branch.score is not None]
+        ended = [(ids_of(branches, index), branch) for index, branch in enumerate(branches) if branch.score is not None]
         assert all(branch.token == END for _, branch in ended)
         best = sorted(ended, key=lambda one: -(one[1].score or 0.0))[:beam]
         assert [ids for ids, _ in best] == [hypothesis.ids for hypothesis in found[sentence]]
-        for place, branch in enumerate(branches[::5]):
-            ids = ids_of(branches, 5 * place)
+        for index, branch in enumerate(branches[::5]):
+            ids = ids_of(branches, 5 * index)
             previous = torch.tensor([[START, *ids[:-1]]])
             source = torch.tensor([sources[sentence]])
             with torch.inference_mode():
@@ -57,9 +57,9 @@ def test_a_translators_tree_has_pieces() -> None:
     assert ends[0].score == pytest.approx(found.score, abs=1e-4)
     assert ends[0].piece == "</s>"
     pieces: list[str] = []
-    place = ends[0].parent
-    while place is not None:
-        pieces.insert(0, tree[place].piece)
-        place = tree[place].parent
+    index = ends[0].parent
+    while index is not None:
+        pieces.insert(0, tree[index].piece)
+        index = tree[index].parent
     assert "".join(pieces).replace("▁", " ").strip() == found.text
     assert translator.search_tree(" ") == []

@@ -29,11 +29,11 @@ WITH_EXAMPLES = [page for page in PAGES if "```python" in page.read_text(encodin
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where all that the pages name lies ready."""
-    place = tmp_path_factory.mktemp("reader")
+    folder = tmp_path_factory.mktemp("reader")
     for run, (recipe, settings) in TRAINED.items():
-        saccade.train(recipe, run=place / run, settings=[*settings, "train.tensorboard=false"], reporter=Silent())
-    Image.new("RGB", (40, 30), "red").save(place / "photo.jpg")
-    return place
+        saccade.train(recipe, run=folder / run, settings=[*settings, "train.tensorboard=false"], reporter=Silent())
+    Image.new("RGB", (40, 30), "red").save(folder / "photo.jpg")
+    return folder
 
 
 def examples(page: Path) -> Iterator[tuple[str, str | None]]:

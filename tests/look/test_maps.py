@@ -86,7 +86,7 @@ def test_weights_that_cannot_be_shown(weights: np.ndarray, message: str) -> None
 def test_labels_that_cannot_be_shown() -> None:
     with pytest.raises(InputError, match="rows: found one text, wanted a list of labels"):
         AttentionMap("ein", COLUMNS, BAD)
-    with pytest.raises(InputError, match="columns: found 3 at place 1, wanted text"):
+    with pytest.raises(InputError, match="columns: found 3 at index 1, wanted text"):
         AttentionMap(ROWS, ["a", 3, "b", "c", "d"], BAD)  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match="rows: found no labels"):
         AttentionMap([], COLUMNS, BAD)
@@ -96,7 +96,7 @@ def test_labels_that_cannot_be_shown() -> None:
         random_map().select(head=7)
 
 
-def test_an_image_has_its_places_as_columns() -> None:
+def test_an_image_has_its_regions_as_columns() -> None:
     seen = AttentionMap(["dog"], Grid(2, 3), np.full((1, 6), 1 / 6))
     assert seen.column_labels[4] == "row 2, column 2"
     with pytest.raises(InputError, match="found 1 rows and 5 columns, wanted 1 and 6"):

@@ -28,7 +28,7 @@ def test_there_is_an_arrow_for_each_step() -> None:
     assert steps_of([], closed=True) == []
 
 
-def test_every_point_has_its_place_beside_it() -> None:
+def test_every_point_has_its_index_beside_it() -> None:
     axes = draw_order(POINTS, [0, 1], title="$5").axes[0]
     assert [text.get_text() for text in axes.texts if text.get_text()] == ["0", "1", "2", "3", "4"]
     np.testing.assert_allclose(np.asarray(axes.collections[0].get_offsets()), POINTS)
@@ -57,7 +57,7 @@ def test_points_in_one_place_can_be_drawn() -> None:
         ([[1.0], [2.0]], [0], r"wanted \[points, 2\]"),
         ([], [], r"wanted \[points, 2\]"),
         ([[1.0, float("nan")]], [0], "all finite"),
-        (POINTS, [5], "order: found 5, wanted places from 0 to 4"),
+        (POINTS, [5], "order: found 5, wanted indices from 0 to 4"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(points: list[list[float]], order: list[int], says: str) -> None:

@@ -43,9 +43,9 @@ def test_the_figure_is_as_dark_as_the_word_looked_away(chosen: dict[str, Any]):
     figure = draw_overlay(seen(), **chosen, smooth=False)
     matrix = seen().matrix(**chosen)
     shades: dict[Any, Any] = {image.get_gid(): image for axes in figure.axes for image in axes.images}
-    for place in range(len(WORDS)):
-        found = np.asarray(shades[f"word-{place}"].get_array())[..., 3]
-        np.testing.assert_allclose(found, 0.75 * darkness(matrix[place]).reshape(HIGH, WIDE), atol=1e-6)
+    for index in range(len(WORDS)):
+        found = np.asarray(shades[f"word-{index}"].get_array())[..., 3]
+        np.testing.assert_allclose(found, 0.75 * darkness(matrix[index]).reshape(HIGH, WIDE), atol=1e-6)
     assert [axes.get_title() for axes in figure.axes if axes.get_title()] == WORDS
 
 
@@ -75,7 +75,7 @@ READ = """canvas => {
 
 
 def shown(visit: Visit) -> list[int]:
-    """How dark the overlay is at each place of the grid, from 0 to 255."""
+    """How dark the overlay is at each region of the grid, from 0 to 255."""
     return visit.page.locator(".stage canvas").evaluate(READ)
 
 
@@ -95,7 +95,7 @@ def test_the_page_shows_where_each_word_looked(visit: Visit, tmp_path: Path, ove
 
 
 @pytest.mark.parametrize("column", [0, 5, HIGH * WIDE - 1])
-def test_the_place_under_the_pointer_says_its_weight(visit: Visit, tmp_path: Path, column: int):
+def test_the_region_under_the_pointer_says_its_weight(visit: Visit, tmp_path: Path, column: int):
     save_page(tmp_path / "page.html", [Panel("model", [seen()])])
     visit.open(tmp_path / "page.html")
     visit.page.locator(".caption button").nth(3).hover()

@@ -13,7 +13,7 @@ def at(row: int, column: int, side: int = 4) -> np.ndarray:
     return weights.flatten()
 
 
-def test_the_peak_is_the_middle_of_its_place():
+def test_the_peak_is_the_middle_of_its_region():
     assert peak_of(at(1, 3), side=4) == pytest.approx((0.875, 0.375))
 
 

@@ -34,7 +34,8 @@ def test_same_padding_is_the_least_that_covers_the_image(kernel: int, stride: in
     high, wide = (-(-side // stride) for side in size)
     # where the first window begins, along each side: half of what is missing, rounded down, lies before the image
     top, left = (
-        max((places - 1) * stride + kernel - side, 0) // 2 for places, side in zip((high, wide), size, strict=True)
+        max((positions - 1) * stride + kernel - side, 0) // 2
+        for positions, side in zip((high, wide), size, strict=True)
     )
     wanted = torch.zeros(1, 3, high, wide)
     for row, column, down, across in product(range(high), range(wide), range(kernel), range(kernel)):

@@ -26,7 +26,7 @@ def letters_of(path: tuple[int, ...]) -> tuple[list[int], list[int]]:
     return letters, belongs
 
 
-# Places (column, symbol) that have no probability at all.
+# Cells (column, symbol) that have no probability at all.
 IMPOSSIBLE = [[], [(0, 0)], [(2, 1), (2, 2)], [(0, 1), (1, 0), (5, 0)]]
 
 

@@ -1,4 +1,4 @@
-"""Dropout whose masks are computed from places and seeds."""
+"""Dropout whose masks are computed from indices and seeds."""
 
 import math
 
@@ -59,7 +59,7 @@ def test_as_many_are_dropped_as_were_asked_for_and_the_mean_stays(probability: f
     assert dropped.unique().tolist() == pytest.approx([0, 1 / (1 - probability)])
 
 
-def test_masks_are_independent_of_each_other_and_of_the_place() -> None:
+def test_masks_are_independent_of_each_other_and_of_the_index() -> None:
     torch.manual_seed(0)
     count = 1 << 20
     first, second = ((Dropout(0.5)(torch.ones(count)) > 0).double() - 0.5 for _ in range(2))

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from saccade.nets import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
 
 
-def place_of(pixel: float, size: int) -> float:
+def location_of(pixel: float, size: int) -> float:
     """Where the middle between pixels is, from -1 to 1."""
     return 2 * pixel / (size - 1) - 1
 
@@ -16,7 +16,7 @@ def place_of(pixel: float, size: int) -> float:
 def test_a_glimpse_is_a_piece_of_the_image(top: int, left: int):
     torch.manual_seed(0)
     image = torch.rand(1, 1, 9, 7)
-    middle = torch.tensor([[place_of(left + 1.5, 7), place_of(top + 1.5, 9)]])
+    middle = torch.tensor([[location_of(left + 1.5, 7), location_of(top + 1.5, 9)]])
     wanted = F.pad(image, (0, 4, 0, 4))[0, 0, top : top + 4, left : left + 4]
     torch.testing.assert_close(GlimpseSensor(4, 1)(image, middle).view(4, 4), wanted)
 
@@ -24,7 +24,7 @@ def test_a_glimpse_is_a_piece_of_the_image(top: int, left: int):
 def test_a_further_scale_is_twice_as_wide_and_half_as_sharp():
     torch.manual_seed(1)
     image = torch.rand(2, 1, 12, 12)
-    middle = torch.tensor([[place_of(5.5, 12)] * 2] * 2)
+    middle = torch.tensor([[location_of(5.5, 12)] * 2] * 2)
     sharp, wide, widest = GlimpseSensor(2, 3)(image, middle).view(2, 3, 2, 2).unbind(1)
     torch.testing.assert_close(sharp, image[:, 0, 5:7, 5:7])
     torch.testing.assert_close(wide, F.avg_pool2d(image[:, 0, 4:8, 4:8], 2))
@@ -44,26 +44,26 @@ def looker(**changes: int) -> RecurrentAttention:
 def test_in_use_it_begins_in_the_middle_and_draws_nothing():
     net, images = looker().eval(), torch.rand(5, 1, 8, 8)
     one, other = net(images), net(images)
-    assert not one.places[:, 0].any()
-    assert one.places.shape == (5, 4, 2)
-    assert (one.places == other.places).all()
+    assert not one.locations[:, 0].any()
+    assert one.locations.shape == (5, 4, 2)
+    assert (one.locations == other.locations).all()
     assert (one.logits == other.logits).all()
     torch.testing.assert_close(net(images[2:3]).logits, one.logits[2:3])
 
 
-def test_in_training_places_are_drawn_around_what_was_meant():
+def test_in_training_locations_are_drawn_around_what_was_meant():
     net = looker(glimpses=2).train()
     with torch.no_grad():
-        for layer in (net.next_place,):
+        for layer in (net.next_location,):
             layer.weight.zero_()
             layer.bias.copy_(torch.tensor([0.5, -0.3]))
     glimpsed = net(torch.rand(4000, 1, 8, 8))
-    drawn = glimpsed.places[:, 1]
+    drawn = glimpsed.locations[:, 1]
     torch.testing.assert_close(drawn.mean(0), torch.tanh(torch.tensor([0.5, -0.3])), atol=0.02, rtol=0)
     torch.testing.assert_close(drawn.std(0), torch.full((2,), 0.2), atol=0.02, rtol=0)
     assert drawn.abs().max() <= 1
     # the log probability is that of the normal distribution, up to its constant
-    normal = torch.distributions.Normal(torch.tanh(net.next_place.bias.detach()), 0.2)
+    normal = torch.distributions.Normal(torch.tanh(net.next_location.bias.detach()), 0.2)
     inside = (drawn.abs() < 1).all(-1)
     wanted = normal.log_prob(drawn).sum(-1)
     off = (glimpsed.log_probs[:, 0] - wanted)[inside]
@@ -75,7 +75,7 @@ def test_who_chooses_learns_by_reward_alone_and_everybody_learns():
     labels = torch.tensor([0, 1, 2, 0, 1, 2])
     glimpsed = net(torch.rand(6, 1, 8, 8))
     F.cross_entropy(glimpsed.logits, labels, reduction="sum").backward(retain_graph=True)
-    assert net.next_place.weight.grad is None  # places are detached: no way from the class to the choice
+    assert net.next_location.weight.grad is None  # locations are detached: no way from the class to the choice
     assert net.expect.weight.grad is None
     net.zero_grad()
     (glimpsed.log_probs.sum() + glimpsed.baselines.sum()).backward(retain_graph=True)

@@ -38,7 +38,7 @@ def test_a_hook_on_a_weight_sees_the_whole_gradient_once() -> None:
 @pytest.mark.parametrize("inside", ["autocast", "torch_only", "flops"])
 def test_a_turing_machine_goes_back_where_it_would_not_have_gone_forward(inside: str) -> None:
     torch.manual_seed(1)
-    machine, inputs = TuringMachine(3, 2, places=6, width=5, dim=8), torch.randn(2, 4, 3)
+    machine, inputs = TuringMachine(3, 2, locations=6, width=5, dim=8), torch.randn(2, 4, 3)
     machine(inputs)[0].square().sum().backward()
     wanted = {name: one.grad for name, one in machine.named_parameters()}
     machine.zero_grad()
@@ -57,7 +57,7 @@ def test_a_turing_machine_goes_back_where_it_would_not_have_gone_forward(inside:
 
 def test_several_gradients_at_once_are_refused_by_name_and_taken_by_torchs_own() -> None:
     torch.manual_seed(2)
-    attention, machine = Attention(make_score("additive", 4, 4)), TuringMachine(3, 2, places=6, width=5, dim=8)
+    attention, machine = Attention(make_score("additive", 4, 4)), TuringMachine(3, 2, locations=6, width=5, dim=8)
     key = torch.randn(2, 5, 4)
 
     def jacobian(function: object, *given: Tensor) -> Tensor:
@@ -110,10 +110,10 @@ def test_what_all_logits_have_in_common_costs_the_loss_no_digits(shift: float) -
 
 def test_a_turing_machine_made_on_meta_takes_weights() -> None:
     torch.manual_seed(4)
-    machine, inputs = TuringMachine(3, 2, places=6, width=5, dim=8), torch.randn(2, 4, 3)
+    machine, inputs = TuringMachine(3, 2, locations=6, width=5, dim=8), torch.randn(2, 4, 3)
     mask = torch.tensor([[True] * 4, [True, True, False, False]])
     with torch.device("meta"):
-        empty = TuringMachine(3, 2, places=6, width=5, dim=8)
+        empty = TuringMachine(3, 2, locations=6, width=5, dim=8)
     empty.load_state_dict(machine.state_dict(), assign=True)
     found, state = empty(inputs, mask=mask)
     torch.testing.assert_close(found, machine(inputs, mask=mask)[0])

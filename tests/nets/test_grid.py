@@ -1,4 +1,4 @@
-"""Feature maps as something to look at, each place knowing where it is."""
+"""Feature maps as something to look at, each region knowing where it is."""
 
 import math
 
@@ -17,16 +17,21 @@ def test_waves_by_hand() -> None:
         for column in range(3):
             wanted = [
                 value
-                for place in (row, column)
-                for value in (math.sin(place), math.sin(slow * place), math.cos(place), math.cos(slow * place))
+                for coordinate in (row, column)
+                for value in (
+                    math.sin(coordinate),
+                    math.sin(slow * coordinate),
+                    math.cos(coordinate),
+                    math.cos(slow * coordinate),
+                )
             ]
             torch.testing.assert_close(found[3 * row + column], torch.tensor([*wanted, 0.0]))
 
 
 @pytest.mark.parametrize("side", [2, 7, 14])
-def test_no_two_places_are_alike(side: int) -> None:
-    places = waves(side, 32)
-    apart = torch.cdist(places, places).fill_diagonal_(math.inf)
+def test_no_two_regions_are_alike(side: int) -> None:
+    regions = waves(side, 32)
+    apart = torch.cdist(regions, regions).fill_diagonal_(math.inf)
     assert apart.min() > 0.1
 
 

@@ -51,16 +51,16 @@ def as_published(net: MemoryNetwork, story: list[int], question: int) -> tuple[A
     times = net.times.detach().numpy()
     adjacent = net.tying == "adjacent"
 
-    def matrix(values: Array, place: int) -> Array:
-        return values[:, place * DIM : (place + 1) * DIM]
+    def matrix(values: Array, number: int) -> Array:
+        return values[:, number * DIM : (number + 1) * DIM]
 
-    def encode(place: int, sentence: int) -> Array:
+    def encode(number: int, sentence: int) -> Array:
         words = [word for word in SENTENCES[sentence].tolist() if word]
         total = np.zeros(DIM)
         for j, word in enumerate(words, start=1):
             for k in range(1, DIM + 1):
                 part = (1 - j / len(words)) - (k / DIM) * (1 - 2 * j / len(words))
-                total[k - 1] += matrix(table, place)[word, k - 1] * (part if net.encoding == "position" else 1)
+                total[k - 1] += matrix(table, number)[word, k - 1] * (part if net.encoding == "position" else 1)
         return total
 
     u = encode(0 if adjacent else 2, question)
@@ -95,8 +95,8 @@ def test_a_whole_pass_is_as_published(tying: Tying, encoding: Encoding, *, linea
     assert found.weights is not None
     assert fused.weights is None
     torch.testing.assert_close(fused.logits, found.logits)
-    for row, (places, question) in enumerate(zip(STORIES.tolist(), QUESTIONS.tolist(), strict=True)):
-        story = [place for place in places if place]
+    for row, (recent, question) in enumerate(zip(STORIES.tolist(), QUESTIONS.tolist(), strict=True)):
+        story = [sentence for sentence in recent if sentence]
         shares, looked = as_published(net, story, question)
         np.testing.assert_allclose(found.logits[row].softmax(-1).numpy(), shares, atol=1e-9)
         np.testing.assert_allclose(found.weights[row, :, : len(story)].numpy(), looked, atol=1e-9)
@@ -106,8 +106,8 @@ def test_a_whole_pass_is_as_published(tying: Tying, encoding: Encoding, *, linea
 def test_the_position_encoding_by_hand() -> None:
     """Two words and D = 2: l_11 = 1/2 - 0 = 1/2, l_21 = 1/2, l_12 = 0 + 1/2, l_22 = 0 + 1; one word: k/D."""
     first, second = position_weights(torch.tensor([2, 1]), 2)
-    place = torch.tensor([0.5, 1.0])  # k/D
-    weights = first[..., None] - place * second[..., None]  # [U, J, D]
+    fraction = torch.tensor([0.5, 1.0])  # k/D
+    weights = first[..., None] - fraction * second[..., None]  # [U, J, D]
     torch.testing.assert_close(weights[0], torch.tensor([[0.5, 0.5], [0.5, 1.0]]))
     torch.testing.assert_close(weights[1], torch.tensor([[0.5, 1.0], [0.0, 0.0]]))
 

@@ -60,21 +60,21 @@ def test_steps_are_the_papers_equations() -> None:
     decoder = net.decoder
     assert isinstance(decoder.score, Additive)
     encoded = net.encode(inputs, lengths)
-    places = encoded.states[0]  # END first
+    positions = encoded.states[0]  # END first
     hidden, cell = F.linear(encoded.final[0], decoder.bridge.weight, decoder.bridge.bias)[0].split(DIM)
     hidden = torch.tanh(hidden)
     weights, score = cell_weights(decoder.rnn, 0), decoder.score
     state, read, left = decoder.start(encoded), decoder.first, [0, 1, 2, 3, 4]
-    for token, place in ((START, None), (END + 3, 3), (END + 1, 1)):
-        if place is not None:
-            read = places[place]
-            left.remove(place)
+    for token, position in ((START, None), (END + 3, 3), (END + 1, 1)):
+        if position is not None:
+            read = positions[position]
+            left.remove(position)
         gates = weights.weight_ih @ read + weights.bias_ih + weights.weight_hh @ hidden + weights.bias_hh
         enter, forget, new, leave = gates.split(DIM)
         cell = sigmoid(forget) * cell + sigmoid(enter) * torch.tanh(new)
         hidden = sigmoid(leave) * torch.tanh(cell)
         u = [
-            score.v @ torch.tanh(score.key_projection.weight @ places[i] + score.query_projection.weight @ hidden)
+            score.v @ torch.tanh(score.key_projection.weight @ positions[i] + score.query_projection.weight @ hidden)
             for i in range(5)
         ]
         powers = {i: torch.exp(u[i]) for i in left}
@@ -140,7 +140,7 @@ def test_nothing_is_pointed_at_twice(score: str) -> None:
 
 
 @torch.no_grad()
-def test_where_the_problem_allows_it_a_place_is_pointed_at_again() -> None:
+def test_where_the_problem_allows_it_a_position_is_pointed_at_again() -> None:
     net = net_of(mask_visited=False)
     logits = net.decoder(net.encode(*batch_of([4])), previous_of([[2, 2, 2]]))
     assert logits.isfinite().all()
@@ -157,8 +157,8 @@ def test_a_wide_beam_finds_the_best_of_all_answers(seed: int) -> None:
         likeliest: tuple[float, list[int]] = (-1e9, [])
         for answer in answers:
             log_probs = net.decoder(encoded, previous_of([answer])).log_softmax(-1)[0]
-            places = [*(place + 1 for place in answer), 0]
-            total = float(sum(log_probs[t, place] for t, place in enumerate(places)))
+            positions = [*(position + 1 for position in answer), 0]
+            total = float(sum(log_probs[t, position] for t, position in enumerate(positions)))
             likeliest = max(likeliest, (total, answer))
     ((best,),) = beam_search(net.decoder, encoded, beam=16, limits=[4])
     assert [token - END - 1 for token in best.ids[:-1]] == likeliest[1]
@@ -184,7 +184,7 @@ class Countdown(Searchable[Tensor]):
 
 
 def test_a_patient_beam_is_not_content_with_many_poor_ends() -> None:
-    """With few places to choose from, END is always among the first: two that ended early say little."""
+    """With few positions to choose from, END is always among the first: two that ended early say little."""
     encoded = Encoded(torch.zeros(1, 4, 1), torch.ones(1, 1, 4, dtype=torch.bool))
     ((hasty,),) = beam_search(Countdown(), encoded, beam=2, limits=[4])
     ((patient,),) = beam_search(Countdown(), encoded, beam=2, limits=[4], patient=True)
@@ -195,7 +195,7 @@ def test_a_patient_beam_is_not_content_with_many_poor_ends() -> None:
 def orders_of(count: int) -> list[tuple[int, ...]]:
     found: list[tuple[int, ...]] = [()]
     for order in found:
-        found.extend((*order, place) for place in range(count) if place not in order)
+        found.extend((*order, position) for position in range(count) if position not in order)
     return found
 
 
@@ -214,7 +214,7 @@ def test_without_positions_inputs_are_a_set() -> None:
     )
 
 
-def test_the_loss_is_that_of_every_place_and_of_the_end() -> None:
+def test_the_loss_is_that_of_every_position_and_of_the_end() -> None:
     net, (inputs, lengths) = net_of(), batch_of()
     total = torch.tensor(0.0)
     with torch.no_grad():

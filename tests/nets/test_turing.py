@@ -13,12 +13,12 @@ from tests.runtime.native import loops
 
 __all__ = ["loops"]
 
-INPUTS, OUTPUTS, PLACES, WIDTH, DIM = 3, 2, 7, 4, 5
+INPUTS, OUTPUTS, LOCATIONS, WIDTH, DIM = 3, 2, 7, 4, 5
 
 
 def machine(**changes: object) -> TuringMachine:
     torch.manual_seed(0)
-    how: dict[str, object] = {"places": PLACES, "width": WIDTH, "dim": DIM, "first_memory": "random"}
+    how: dict[str, object] = {"locations": LOCATIONS, "width": WIDTH, "dim": DIM, "first_memory": "random"}
     net = TuringMachine(INPUTS, OUTPUTS, **(how | changes)).double()  # pyright: ignore[reportArgumentType]
     with torch.no_grad():  # everything that begins as zeros or the same gets numbers of its own
         for parameter in net.parameters():
@@ -82,29 +82,29 @@ def test_steps_are_those_of_the_paper(reads: int, writes: int, shifts: int):
 
 
 def heads_and_memory(
-    sizes: HeadSizes, places: int, dtype: torch.dtype, scale: float = 1.0
+    sizes: HeadSizes, locations: int, dtype: torch.dtype, scale: float = 1.0
 ) -> tuple[Tensor, Tensor, Tensor]:
     rng = torch.Generator().manual_seed(1)
     heads = sizes.read + sizes.write
-    memory = torch.randn(3, places, sizes.width, generator=rng, dtype=dtype)
-    last = torch.softmax(torch.randn(3, heads, places, generator=rng, dtype=dtype), dim=-1)
+    memory = torch.randn(3, locations, sizes.width, generator=rng, dtype=dtype)
+    last = torch.softmax(torch.randn(3, heads, locations, generator=rng, dtype=dtype), dim=-1)
     said = scale * torch.randn(3, sum(sizes.parts()), generator=rng, dtype=dtype)
     return memory.requires_grad_(), last.requires_grad_(), said.requires_grad_()
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
 @pytest.mark.parametrize(
-    ("sizes", "places"),
+    ("sizes", "locations"),
     [
         (HeadSizes(20, 1, 1, 3), 128),
         (HeadSizes(5, 2, 3, 4), 6),
-        (HeadSizes(3, 1, 2, 9), 4),  # more offsets than places
+        (HeadSizes(3, 1, 2, 9), 4),  # more offsets than locations
         (HeadSizes(1, 1, 1, 1), 1),
         (HeadSizes(5, 1, 2, 3, 0.1), 6),  # gradients are cut
     ],
 )
-def test_the_loop_does_what_torch_does(sizes: HeadSizes, places: int, kind: torch.dtype):
-    tensors = heads_and_memory(sizes, places, kind)
+def test_the_loop_does_what_torch_does(sizes: HeadSizes, locations: int, kind: torch.dtype):
+    tensors = heads_and_memory(sizes, locations, kind)
     found, wanted = move_heads(*tensors, sizes), plain_move_heads(*tensors, sizes)
     relative, absolute = (1e-4, 1e-5) if kind == torch.float32 else (1e-9, 1e-12)
     for one, other in zip(found, wanted, strict=True):
@@ -205,7 +205,7 @@ def test_what_is_no_number_shows(kind: torch.dtype, part: int):
 def test_a_machine_may_be_trained_under_autocast(controller: str, step_clip: float | None):
     """Products are coarse there, and what the heads do is as exact as ever."""
     torch.manual_seed(0)
-    net = TuringMachine(3, 2, places=7, width=4, dim=5, controller=controller, step_clip=step_clip)  # pyright: ignore[reportArgumentType]
+    net = TuringMachine(3, 2, locations=7, width=4, dim=5, controller=controller, step_clip=step_clip)  # pyright: ignore[reportArgumentType]
     inputs = torch.randn(2, 4, 3)
     wanted = torch.autograd.grad(net(inputs)[0].square().sum(), net.say.weight)[0]
     for _ in range(3):
@@ -270,11 +270,11 @@ def test_first_memories():
     assert machine(first_memory="learned").first_memory.requires_grad
     assert not machine(first_memory="random").first_memory.requires_grad
     torch.manual_seed(0)
-    constant = TuringMachine(INPUTS, OUTPUTS, places=3, width=2, dim=4, first_memory="constant").first_memory
+    constant = TuringMachine(INPUTS, OUTPUTS, locations=3, width=2, dim=4, first_memory="constant").first_memory
     assert (constant == 1e-6).all()
 
 
-def test_heads_that_read_may_begin_by_content_and_those_that_write_begin_by_place():
+def test_heads_that_read_may_begin_by_content_and_those_that_write_begin_by_location():
     told: list[Told] = []
 
     def watch(_step: int, state: MachineState, said: Told) -> MachineState:
@@ -282,7 +282,9 @@ def test_heads_that_read_may_begin_by_content_and_those_that_write_begin_by_plac
         return state
 
     torch.manual_seed(0)
-    net = TuringMachine(3, 2, places=7, width=4, dim=5, read_heads=2, write_heads=3, gate_bias=2.0, strength_bias=4.0)
+    net = TuringMachine(
+        3, 2, locations=7, width=4, dim=5, read_heads=2, write_heads=3, gate_bias=2.0, strength_bias=4.0
+    )
     with torch.no_grad():
         net.say.weight.zero_()
         net(torch.zeros(1, 1, 3), watch=watch)

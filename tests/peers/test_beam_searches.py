@@ -18,17 +18,17 @@ from saccade.decode import beam_search
 from saccade.nets import Encoded, Searchable, Step, spread
 from saccade.text import END, START
 
-SIZE, PLACES, SENTENCES = 9, 5, 3  # of the vocabulary; tokens from END on may be written
+SIZE, POSITIONS, SENTENCES = 9, 5, 3  # of the vocabulary; tokens from END on may be written
 Found = list[tuple[float, list[int]]]
 
 
 class Where(NamedTuple):
-    place: int
+    position: int
     sentence: Tensor  # [R]
 
 
 class Table(Searchable[Where]):
-    """Logits by sentence, place and the token before: `[N, T, V, V]`."""
+    """Logits by sentence, position and the token before: `[N, T, V, V]`."""
 
     def __init__(self, logits: Tensor) -> None:
         super().__init__()
@@ -38,15 +38,17 @@ class Table(Searchable[Where]):
         return Where(0, spread(len(encoded.states), copies))
 
     def step(self, tokens: Tensor, state: Where, *, need_weights: bool = False, best: int | None = None) -> Step[Where]:
-        return Step(self.logits[state.sentence, state.place, tokens], Where(state.place + 1, state.sentence), None)
+        return Step(
+            self.logits[state.sentence, state.position, tokens], Where(state.position + 1, state.sentence), None
+        )
 
     def reorder(self, state: Where, index: Tensor) -> Where:
-        return Where(state.place, state.sentence[index])
+        return Where(state.position, state.sentence[index])
 
 
 def table(seed: int, *, end: float = 0.0) -> Table:
     """Random numbers, no two hypotheses alike; `end` makes END likelier."""
-    logits = 2 * torch.randn(SENTENCES, PLACES, SIZE, SIZE, generator=torch.Generator().manual_seed(seed))
+    logits = 2 * torch.randn(SENTENCES, POSITIONS, SIZE, SIZE, generator=torch.Generator().manual_seed(seed))
     logits[..., END] += end
     return Table(logits)
 
@@ -54,7 +56,7 @@ def table(seed: int, *, end: float = 0.0) -> Table:
 def searched(decoder: Table, *, beam: int, best: int, alpha: float, patient: bool) -> list[Found]:
     encoded = Encoded(torch.zeros(SENTENCES, 2, 1), torch.ones(SENTENCES, 1, 2, dtype=torch.bool))
     found = beam_search(
-        decoder, encoded, beam=beam, best=best, limits=[PLACES] * SENTENCES, alpha=alpha, patient=patient
+        decoder, encoded, beam=beam, best=best, limits=[POSITIONS] * SENTENCES, alpha=alpha, patient=patient
     )
     return [[(hypothesis.score, hypothesis.ids) for hypothesis in each] for each in found]
 
@@ -64,12 +66,12 @@ def theirs(logits: Tensor, *, beam: int, penalty: Callable[[int], float], patien
     log_probs = logits.double().log_softmax(-1)
     under_way: list[tuple[float, list[int]]] = [(0.0, [])]
     ended: Found = []
-    for place in range(PLACES):
-        last_place = place == PLACES - 1
+    for position in range(POSITIONS):
+        last_position = position == POSITIONS - 1
         candidates = [
-            (log_prob + float(log_probs[place, ids[-1] if ids else START, token]), [*ids, token])
+            (log_prob + float(log_probs[position, ids[-1] if ids else START, token]), [*ids, token])
             for log_prob, ids in under_way
-            for token in ([END] if last_place else range(END, SIZE))
+            for token in ([END] if last_position else range(END, SIZE))
         ]
         candidates = sorted(candidates, reverse=True)[: 2 * beam]
         for log_prob, ids in candidates[:beam]:
@@ -79,7 +81,7 @@ def theirs(logits: Tensor, *, beam: int, penalty: Callable[[int], float], patien
         ended = sorted(ended, reverse=True)
         if len(ended) >= beam and not patient:
             break
-        if len(ended) >= beam and under_way and max(under_way)[0] / penalty(PLACES) <= ended[beam - 1][0]:
+        if len(ended) >= beam and under_way and max(under_way)[0] / penalty(POSITIONS) <= ended[beam - 1][0]:
             break
     return ended[:beam]
 
@@ -103,11 +105,11 @@ def test_n_best_lists(beam: int, alpha: float, patient: bool) -> None:  # noqa: 
 
 
 def chain(*choices: dict[int, float]) -> Table:
-    """At each place the same probabilities, whatever stood before: those that are named, and none for the rest."""
-    logits = torch.full((SENTENCES, PLACES, SIZE, SIZE), -torch.inf)
-    for place, probabilities in enumerate(choices):
+    """At each position the same probabilities, whatever stood before: those that are named, and none for the rest."""
+    logits = torch.full((SENTENCES, POSITIONS, SIZE, SIZE), -torch.inf)
+    for position, probabilities in enumerate(choices):
         for token, probability in probabilities.items():
-            logits[:, place, :, token] = math.log(probability)
+            logits[:, position, :, token] = math.log(probability)
     return Table(logits)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from saccade.attention import Addressing, address
 
 Array = NDArray[np.float64]
-BATCH, HEADS, PLACES, WIDTH = 2, 3, 7, 5
+BATCH, HEADS, LOCATIONS, WIDTH = 2, 3, 7, 5
 EPSILON = 1e-16
 
 
@@ -29,20 +29,20 @@ def their_address(memory: Array, last: Array, said: dict[str, Array]) -> Array:
     """Where one head goes: memory `[N, M]`, weights `[N]`, and what the controller said before any bend."""
     key, strength, gate = said["key"], softplus(said["strength"]), 1 / (1 + np.exp(-said["gate"]))
     offsets, power = softmax(said["offsets"]), 1 + softplus(said["power"])
-    places, mine = memory + EPSILON, key + EPSILON
-    likeness = places @ mine / (np.linalg.norm(places, axis=1) * np.linalg.norm(mine))
+    locations, mine = memory + EPSILON, key + EPSILON
+    likeness = locations @ mine / (np.linalg.norm(locations, axis=1) * np.linalg.norm(mine))
     gated = gate * softmax(strength * likeness) + (1 - gate) * last
     reach = len(offsets) // 2
     ring = np.concatenate([gated[-reach:], gated, gated[:reach]])
-    moved = np.array([ring[place : place + len(offsets)] @ offsets for place in range(len(gated))])
+    moved = np.array([ring[location : location + len(offsets)] @ offsets for location in range(len(gated))])
     return moved**power / ((moved**power).sum() + EPSILON)
 
 
 @pytest.mark.parametrize("spread", [0.5, 3.0])
 def test_where_the_heads_go(spread: float) -> None:
     generator = np.random.default_rng(7)
-    memory = generator.normal(size=(BATCH, PLACES, WIDTH))
-    last = np.array([[softmax(2 * row) for row in rows] for rows in generator.normal(size=(BATCH, HEADS, PLACES))])
+    memory = generator.normal(size=(BATCH, LOCATIONS, WIDTH))
+    last = np.array([[softmax(2 * row) for row in rows] for rows in generator.normal(size=(BATCH, HEADS, LOCATIONS))])
     sizes = {"key": (WIDTH,), "strength": (), "gate": (), "offsets": (3,), "power": ()}
     said = {name: spread * generator.normal(size=(BATCH, HEADS, *size)) for name, size in sizes.items()}
 

@@ -23,7 +23,7 @@ def test_values_and_gradients(start: int, base: int) -> None:
 
 @pytest.mark.parametrize("queries", [1, 2, ITEMS])
 def test_queries_after_a_cache_stand_at_its_end(queries: int) -> None:
-    """Where there are fewer queries than keys, the last of both are at one place, in theirs and in our heads."""
+    """Where there are fewer queries than keys, the last of both are at one index, in theirs and in our heads."""
     layer = MultiHead(HEADS * DIM, HEADS, rotary=Rotary(DIM))
     x = torch.randn(BATCH, ITEMS, HEADS * DIM)
     found = layer.recall(x[:, -queries:], layer.remember(x), need_weights=True).weights

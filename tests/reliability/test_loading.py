@@ -50,8 +50,8 @@ def test_a_flipped_bit_is_noticed_in_the_file_where_it_is(name: str, copy: Path)
     path = copy / name
     content = path.read_bytes()
     rng = random.Random(7)
-    for place in [0, len(content) - 1, *(rng.randrange(len(content)) for _ in range(25))]:
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :])
+    for offset in [0, len(content) - 1, *(rng.randrange(len(content)) for _ in range(25))]:
+        path.write_bytes(content[:offset] + bytes([content[offset] ^ 1 << rng.randrange(8)]) + content[offset + 1 :])
         assert str(path) in refused(copy)
     path.write_bytes(content)
     saccade.load(copy)

@@ -39,8 +39,8 @@ def _fenced(tensor: Tensor, *, behind: bool) -> Tensor:
     pages = -(-size // _PAGE)
     memory = mmap.mmap(-1, (pages + 2) * _PAGE)
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    for place in (0, pages + 1):
-        failed = _protect(ctypes.c_void_p(address + place * _PAGE), ctypes.c_size_t(_PAGE), _NOBODY)
+    for page in (0, pages + 1):
+        failed = _protect(ctypes.c_void_p(address + page * _PAGE), ctypes.c_size_t(_PAGE), _NOBODY)
         assert not failed
     first = (pages + 1) * _PAGE - size if behind else _PAGE
     numbers = torch.frombuffer(memory, dtype=tensor.dtype, count=tensor.numel(), offset=first)

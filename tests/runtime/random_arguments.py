@@ -68,11 +68,11 @@ class RandomArguments:
         kind = self._random.randrange(4)
         if kind == 0 or not shape:
             return (*shape, self.size(most=3))
-        place = self._random.randrange(len(shape))
+        axis = self._random.randrange(len(shape))
         if kind == 1:
-            return shape[:place] + shape[place + 1 :]
-        size = max(0, shape[place] + self.one_of((-1, 1, -shape[place])))
-        return (*shape[:place], size, *shape[place + 1 :])
+            return shape[:axis] + shape[axis + 1 :]
+        size = max(0, shape[axis] + self.one_of((-1, 1, -shape[axis])))
+        return (*shape[:axis], size, *shape[axis + 1 :])
 
     def _laid_out(self, shape: tuple[int, ...], dtype: torch.dtype, low: float | None) -> Tensor:
         def made(*sizes: int) -> Tensor:

@@ -78,12 +78,12 @@ def drop(rng: RandomArguments) -> None:
 
 
 def _heads(rng: RandomArguments) -> tuple[HeadSizes, tuple[Tensor, Tensor, Tensor]]:
-    batch, places, width = rng.size(most=5), rng.size(least=1, most=17), rng.size(least=1, most=8)
+    batch, locations, width = rng.size(most=5), rng.size(least=1, most=17), rng.size(least=1, most=8)
     read, write, shifts = (rng.size(least=1, most=3) for _ in range(3))
     heads, numbers = read + write, (read + write) * (width + 3 + shifts) + 2 * write * width
     tensors = (
-        rng.tensor(batch, places, width),
-        rng.tensor(batch, heads, places, low=0),
+        rng.tensor(batch, locations, width),
+        rng.tensor(batch, heads, locations, low=0),
         rng.tensor(batch, numbers),
     )
     limit = rng.number(rng.one_of((0.0, 0.1)), -1.0, float("nan"))

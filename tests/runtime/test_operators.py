@@ -74,9 +74,9 @@ def test_what_is_promised_is_what_comes(name: str) -> None:
 def test_one_tensor_that_is_not_there_is_refused(name: str) -> None:
     """torch asks the fake then, and what that gives are no numbers, on the CPU or not."""
     given = arguments()[name]
-    places = [place for place, one in enumerate(given) if isinstance(one, Tensor)]
-    for place in places if len(places) > 1 else ():
-        mixed = tuple(one.to("meta") if number == place else one for number, one in enumerate(given))
+    indices = [index for index, one in enumerate(given) if isinstance(one, Tensor)]
+    for index in indices if len(indices) > 1 else ():
+        mixed = tuple(one.to("meta") if number == index else one for number, one in enumerate(given))
         with pytest.raises(
             ValueError, match=rf"{name}: found tensors on cpu and meta, wanted all of them on one device"
         ):

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.skipif("SACCADE_SANITIZED" not in os.environ, reason="m
 SOURCE = """
 #include <stdint.h>
 
-void put(REAL *numbers, int64_t place, int threads) { numbers[place] = 1; }
-void get(const REAL *numbers, REAL *out, int64_t place, int threads) { out[0] = numbers[place]; }
+void put(REAL *numbers, int64_t index, int threads) { numbers[index] = 1; }
+void get(const REAL *numbers, REAL *out, int64_t index, int threads) { out[0] = numbers[index]; }
 void twice(int64_t number, int threads) { volatile int64_t product = number * 2; }
 """
 

@@ -79,8 +79,8 @@ def smaller(recipe: Recipe[Any, Any], folder: Path) -> list[str]:
         settings += [f"data.cache={folder / 'cache'}", "train.batch_tokens=64"]
         if recipe.data.make is None:
             captions = write_scenes(make_scenes(20, seed=0, side=32), folder)
-            places = [f"data.images={folder}", f"data.captions={captions}", "data.train=null", "data.valid=null"]
-            return [*settings, *places, "vocabulary.min_frequency=1"]
+            data = [f"data.images={folder}", f"data.captions={captions}", "data.train=null", "data.valid=null"]
+            return [*settings, *data, "vocabulary.min_frequency=1"]
         return [*settings, "data.scenes=40"]
     if recipe.data.make is None:
         write_pairs(folder / "pairs.tsv", [Dates(2).pair(n) for n in range(120)])

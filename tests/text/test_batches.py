@@ -24,9 +24,9 @@ def examples_of(lengths: list[tuple[int, int]]) -> list[Example]:
 def test_every_example_once_within_the_budget(sizes: list[tuple[int, int]], tokens: int, seed: int, epoch: int) -> None:
     examples = examples_of(sizes)
     batches = Batches(examples, tokens=tokens, seed=seed).order(epoch, examples)
-    assert sorted(place for batch in batches for place in batch) == list(range(len(sizes)))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(sizes)))
     for batch in batches:
-        assert len(batch) * max(max(sizes[place]) for place in batch) <= tokens
+        assert len(batch) * max(max(sizes[index]) for index in batch) <= tokens
 
 
 @given(lengths, st.integers(0, 200))

@@ -67,10 +67,10 @@ def test_a_cursor_goes_on_where_it_was_though_every_epoch_is_cut_otherwise() -> 
     batches = Batches(examples, tokens=2000, seed=0)
     straight = list(islice(batches.stream(Cursor()), 20))
     assert straight[-1][1].epoch >= 1
-    for place in (3, 11, 19):
-        again = next(batches.stream(straight[place - 1][1]))
-        assert again[1] == straight[place][1]
-        assert again[0].source.equal(straight[place][0].source)
+    for index in (3, 11, 19):
+        again = next(batches.stream(straight[index - 1][1]))
+        assert again[1] == straight[index][1]
+        assert again[0].source.equal(straight[index][0].source)
 
 
 def test_only_bpe_has_merges_to_drop() -> None:

@@ -174,10 +174,10 @@ def make_cases() -> dict[str, Case]:
         "SequenceEncoder + PointerDecoder": Case(_Pointer(), _call, _numbers),
         "SetEncoder": Case(SetEncoder(2, _shape("none"), layers=2), _states, _numbers, (1, None)),
         "TuringMachine": Case(
-            TuringMachine(3, 2, places=6, width=5, dim=8), lambda module, x: module(x)[0], _items((4, 3))
+            TuringMachine(3, 2, locations=6, width=5, dim=8), lambda module, x: module(x)[0], _items((4, 3))
         ),
         "TuringMachine(LSTM, clipped)": Case(
-            TuringMachine(3, 2, places=6, width=5, dim=8, controller="lstm", step_clip=10.0),
+            TuringMachine(3, 2, locations=6, width=5, dim=8, controller="lstm", step_clip=10.0),
             lambda module, x: module(x)[0],
             _items((4, 3)),
         ),

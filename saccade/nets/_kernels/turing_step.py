@@ -1,7 +1,7 @@
 """One step of the heads of a Neural Turing Machine, from what the controller says to the next memory.
 
-Letters: `B` batch, `N` places of the memory, `M` numbers at each, `H` heads (the `R` that read first, then the `W` that
-write), `K` offsets of a shift.
+Letters: `B` batch, `N` locations of the memory, `M` numbers at each, `H` heads (the `R` that read first, then the `W`
+that write), `K` offsets of a shift.
 
 As torch's operations a step is some forty small ones, each of which costs more to call than to compute, and as many
 again on the way back. As a C loop it is one.

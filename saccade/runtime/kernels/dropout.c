@@ -11,9 +11,9 @@
 /* Below this many elements, waking other threads takes longer than doing the work. */
 enum { SMALL = 1 << 14, BLOCK = 1 << 12 };
 
-static inline uint32_t hash(uint32_t place, uint32_t first, uint32_t second)
+static inline uint32_t hash(uint32_t index, uint32_t first, uint32_t second)
 {
-    uint32_t h = place * 0x9e3779b1u ^ first;
+    uint32_t h = index * 0x9e3779b1u ^ first;
     h = (h ^ h >> 16) * 0x7feb352du;
     h = ((h ^ h >> 15) + second) * 0x846ca68bu;
     return h ^ h >> 16;

@@ -1,4 +1,4 @@
-"""Dropout (Srivastava 2014) with random numbers that are a function of the place: `dropout.c` as an operator.
+"""Dropout (Srivastava 2014) with random numbers that are a function of the index: `dropout.c` as an operator.
 
 torch draws the mask of `F.dropout` number after number on one core, which took a sixth of the training time of a small
 Transformer, and keeps it for the backward pass. Here the number for an element is a hash of its place and two seeds:
@@ -54,8 +54,8 @@ def _expanded(onto: Tensor, x: Tensor) -> Tensor:
 
 def torch_drop(x: Tensor, onto: Tensor | None, probability: float, first: int, second: int) -> Tensor:
     """The loops of `dropout.c` in torch's operations: 32-bit arithmetic by 64-bit numbers."""
-    place = torch.arange(x.numel(), device=x.device).view(x.shape)
-    mixed = (place * 0x9E3779B1 & _BITS) ^ first
+    index = torch.arange(x.numel(), device=x.device).view(x.shape)
+    mixed = (index * 0x9E3779B1 & _BITS) ^ first
     mixed = (mixed ^ mixed >> 16) * 0x7FEB352D & _BITS
     mixed = ((mixed ^ mixed >> 15) + second) * 0x846CA68B & _BITS
     kept = (mixed ^ mixed >> 16) >= round(probability * 2**32)

@@ -110,9 +110,9 @@ static void cut(REAL *x, int64_t count, REAL limit)
         x[i] *= scale;
 }
 
-/* What a row of told says, within its bounds; and one over the norm of each key and each place. */
+/* What a row of told says, within its bounds; and one over the norm of each key and each location. */
 static void within_bounds(const Sizes *z, const REAL *restrict told, const REAL *restrict memory, REAL *restrict bound,
-                          REAL *restrict key_scale, REAL *restrict place_scale)
+                          REAL *restrict key_scale, REAL *restrict location_scale)
 {
     for (int64_t i = 0; i < z->strength; i++)
         bound[i] = TANH(told[i]);
@@ -136,7 +136,7 @@ static void within_bounds(const Sizes *z, const REAL *restrict told, const REAL 
     }
     for (int64_t i = 0; i < z->N; i++) {
         const REAL norm = ROOT(dot(memory + i * z->M, memory + i * z->M, z->M));
-        place_scale[i] = 1 / (norm > TINY ? norm : TINY);
+        location_scale[i] = 1 / (norm > TINY ? norm : TINY);
     }
 }
 
@@ -150,8 +150,8 @@ void turing_forward(const REAL *restrict all_memory, const REAL *restrict all_la
     for (int64_t b = 0; b < B; b++) {
         const REAL *memory = all_memory + b * N * M;
         REAL *bound = malloc(sizeof(REAL) * (size_t)(z.P + z.H + N));
-        REAL *key_scale = bound + z.P, *place_scale = key_scale + z.H;
-        within_bounds(&z, all_told + b * z.P, memory, bound, key_scale, place_scale);
+        REAL *key_scale = bound + z.P, *location_scale = key_scale + z.H;
+        within_bounds(&z, all_told + b * z.P, memory, bound, key_scale, location_scale);
         REAL *next = all_next + b * N * M;
         memcpy(next, memory, sizeof(REAL) * (size_t)(N * M));
         for (int64_t h = 0; h < z.H; h++) {
@@ -160,7 +160,7 @@ void turing_forward(const REAL *restrict all_memory, const REAL *restrict all_la
             REAL *logarithm = moved + N, *weights = all_weights + (b * z.H + h) * N;
             const REAL strength = bound[z.strength + h], gate = bound[z.gate + h], power = bound[z.power + h];
             for (int64_t i = 0; i < N; i++) {
-                cosine[i] = dot(key, memory + i * M, M) * key_scale[h] * place_scale[i];
+                cosine[i] = dot(key, memory + i * M, M) * key_scale[h] * location_scale[i];
                 content[i] = strength * cosine[i];
                 moved[i] = 0;
             }
@@ -212,10 +212,10 @@ void turing_backward(const REAL *restrict all_memory, const REAL *restrict all_l
     for (int64_t b = 0; b < B; b++) {
         const REAL *memory = all_memory + b * N * M, *told = all_told + b * z.P, *of_next = NULL;
         REAL *bound = malloc(sizeof(REAL) * (size_t)(2 * z.P + z.H + 4 * N + M));
-        REAL *key_scale = bound + z.P, *place_scale = key_scale + z.H, *slope = place_scale + N, *slope_too = slope + N;
+        REAL *key_scale = bound + z.P, *location_scale = key_scale + z.H, *slope = location_scale + N, *slope_too = slope + N;
         REAL *mixed = slope_too + N, *rest = mixed + N, *to_bound = rest + M;
         REAL *g_memory = to_memory + b * N * M;
-        within_bounds(&z, told, memory, bound, key_scale, place_scale);
+        within_bounds(&z, told, memory, bound, key_scale, location_scale);
         for (int64_t p = 0; p < z.P; p++)
             to_bound[p] = 0;
         for (int64_t i = 0; i < N * M; i++)
@@ -294,12 +294,12 @@ void turing_backward(const REAL *restrict all_memory, const REAL *restrict all_l
             to_bound[z.strength + h] = dot(slope_too, cosine, N);
             REAL along_key = 0;
             for (int64_t i = 0; i < N; i++) {
-                const REAL of_cosine = strength * slope_too[i], scale = of_cosine * key_scale[h] * place_scale[i];
+                const REAL of_cosine = strength * slope_too[i], scale = of_cosine * key_scale[h] * location_scale[i];
                 add_scaled(to_bound + h * M, memory + i * M, scale, M);
                 add_scaled(g_memory + i * M, key, scale, M);
                 /* a norm that was too small to divide by stood still */
-                if (place_scale[i] * TINY < 1)
-                    add_scaled(g_memory + i * M, memory + i * M, -of_cosine * cosine[i] * place_scale[i] * place_scale[i], M);
+                if (location_scale[i] * TINY < 1)
+                    add_scaled(g_memory + i * M, memory + i * M, -of_cosine * cosine[i] * location_scale[i] * location_scale[i], M);
                 along_key += of_cosine * cosine[i];
             }
             if (key_scale[h] * TINY < 1)

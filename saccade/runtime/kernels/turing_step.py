@@ -1,7 +1,7 @@
 """One step of the heads of a Neural Turing Machine and its derivative: `turing_step.c` as operators.
 
-Letters: `B` batch, `N` places of the memory, `M` numbers at each, `H` heads (the `R` that read first, then the `W` that
-write), `K` offsets of a shift, `P` numbers that the controller says. `saccade.nets` has the formulas, in torch's
+Letters: `B` batch, `N` locations of the memory, `M` numbers at each, `H` heads (the `R` that read first, then the `W`
+that write), `K` offsets of a shift, `P` numbers that the controller says. `saccade.nets` has the formulas, in torch's
 operations.
 """
 
@@ -21,10 +21,10 @@ SOURCE = KERNELS / "turing_step.c"
 def _forward(
     memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    batch, places, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
+    batch, locations, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
     memory, last, said = memory.contiguous(), last.contiguous(), said.contiguous()
     weights, reads, after, kept = _outputs(memory, last, said, read, write, shifts, limit)
-    tensors, numbers = (memory, last, said, weights, reads, after, kept), (batch, places, width, read, write, shifts)
+    tensors, numbers = (memory, last, said, weights, reads, after, kept), (batch, locations, width, read, write, shifts)
     call(_library("turing_step", memory, last=last, said=said).turing_forward, tensors, *numbers)
     return weights, reads, after, kept
 
@@ -72,22 +72,22 @@ def _expect_sizes(
 ) -> tuple[int, int, int]:
     # each message is made only if it is needed: this is called at every step
     if memory.dim() != 3:
-        raise ValueError(f"memory: found shape {list(memory.shape)}, wanted [batch, places, width]")
-    batch, places, width = memory.shape
-    if min(places, width) < 1:
-        raise ValueError(f"memory: found shape {list(memory.shape)}, wanted at least 1 place of width 1")
+        raise ValueError(f"memory: found shape {list(memory.shape)}, wanted [batch, locations, width]")
+    batch, locations, width = memory.shape
+    if min(locations, width) < 1:
+        raise ValueError(f"memory: found shape {list(memory.shape)}, wanted at least 1 location of width 1")
     for name, number in (("read", read), ("write", write), ("shifts", shifts)):
         if number < 1:
             raise ValueError(f"{name}: found {number}{'' if name == 'shifts' else ' heads'}, wanted at least 1")
     heads = read + write
-    if last.shape != (batch, heads, places):
-        raise ValueError(f"last: found shape {list(last.shape)}, wanted {[batch, heads, places]}")
+    if last.shape != (batch, heads, locations):
+        raise ValueError(f"last: found shape {list(last.shape)}, wanted {[batch, heads, locations]}")
     numbers = heads * (width + 3 + shifts) + 2 * write * width
     if said.shape != (batch, numbers):
         raise ValueError(f"said: found shape {list(said.shape)}, wanted {[batch, numbers]}")
     if not limit >= 0:
         raise ValueError(f"limit: found {limit}, wanted 0 or more")
-    return batch, places, width
+    return batch, locations, width
 
 
 def _library(name: str, memory: Tensor, **others: Tensor | None) -> ctypes.CDLL:

@@ -1,6 +1,6 @@
 """What a Neural Turing Machine does, step by step: the six panels of Graves 2014, figure 6, and a table in plain text.
 
-Time goes across, places of the memory go down. Scales are fixed: 0 to 1 for bits and weightings, -1 to 1 for what is
+Time goes across, locations of the memory go down. Scales are fixed: 0 to 1 for bits and weightings, -1 to 1 for what is
 added and read, so that two figures can be laid side by side.
 """
 
@@ -32,8 +32,8 @@ _LINES = ("g", "β", "γ", "shift")
 def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Figure":
     """Inputs and outputs, adds and reads, write and read weightings; below them g, β, γ and the mean shift.
 
-    Several heads of a kind stand side by side. Only the places that some head ever looked at are shown; as the memory
-    is a ring, they may go on with the first after the last.
+    Several heads of a kind stand side by side. Only the locations that some head ever looked at are shown; as the
+    memory is a ring, they may go on with the first after the last.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only figures need
 
@@ -42,7 +42,7 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
     figure = Figure(figsize=(min(30.0, 2 * across * wide), 10.0), layout="constrained")
     sides: Any = figure.subfigures(1, 2)
     left, right = sides
-    places = used_places(trace.weights)
+    locations = used_locations(trace.weights)
     for side, top, middle, bottom, names in (
         (left, trace.inputs, trace.adds, trace.write_weights, ("inputs", "adds", "write weightings")),
         (right, trace.outputs, trace.reads, trace.read_weights, ("outputs", "reads", "read weightings")),
@@ -54,8 +54,8 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
             number = "" if len(bottom) == 1 else f", head {head + 1}"
             second, third, fourth = (side.add_subplot(grid[row, head]) for row in (1, 2, 3))
             _panel(second, middle[head].T, names[1] + number, lowest=-1, phases=phases)
-            _panel(third, bottom[head][:, places].T, names[2] + number, lowest=0, phases=phases)
-            _name_places(third, places)
+            _panel(third, bottom[head][:, locations].T, names[2] + number, lowest=0, phases=phases)
+            _name_locations(third, locations)
             _curves(fourth, trace, head + len(trace.reads) if side is left else head, phases)
     if title:
         figure.suptitle(textwrap.fill(plain(title), 90), fontsize=11)
@@ -80,9 +80,9 @@ def steps_of(trace: "Trace", phases: Phases = ()) -> list[str]:
         if step in starts:
             lines.append(f"{starts[step]}:")
         found = [(int(row.argmax()), float(row.max())) for row in trace.weights[:, step]]
-        places = "".join(f"  {f'{place} ({weight:.2f})':>10}" for place, weight in found)
+        locations = "".join(f"  {f'{location} ({weight:.2f})':>10}" for location, weight in found)
         into, out = _bits(trace.inputs[step]), _bits(trace.outputs[step])
-        lines.append(f"{step:>4}  {into:<{width[0]}}  {out:<{width[1]}}{places}")
+        lines.append(f"{step:>4}  {into:<{width[0]}}  {out:<{width[1]}}{locations}")
     return lines
 
 
@@ -90,10 +90,10 @@ def _bits(numbers: NDArray[np.float32]) -> str:
     return "".join("1" if number > 0.5 else "0" if number > -0.5 else "-" for number in numbers)
 
 
-def used_places(weights: NDArray[np.float32], *, least: float = 0.05) -> list[int]:
+def used_locations(weights: NDArray[np.float32], *, least: float = 0.05) -> list[int]:
     """Where the heads `[H, T, N]` ever were, with what lies between: all of the ring but its longest empty stretch.
 
-    One place to each side of it belongs to the picture.
+    One location to each side of it belongs to the picture.
     """
     count = weights.shape[2]
     where = np.flatnonzero((weights > least).any(axis=(0, 1))).tolist()
@@ -128,11 +128,13 @@ def _panel(axes: "Axes", numbers: NDArray[np.float32], name: str, *, lowest: flo
     _mark(axes, phases)
 
 
-def _name_places(axes: "Axes", places: list[int]) -> None:
-    """A label for some of the places, whose numbers may begin anew after the last."""
-    step = max(1, round(len(places) / 12))
-    axes.set_yticks([row + 0.5 for row in range(0, len(places), step)], [str(place) for place in places[::step]])
-    axes.set_ylabel("place", fontsize=8)
+def _name_locations(axes: "Axes", locations: list[int]) -> None:
+    """A label for some of the locations, whose numbers may begin anew after the last."""
+    step = max(1, round(len(locations) / 12))
+    axes.set_yticks(
+        [row + 0.5 for row in range(0, len(locations), step)], [str(location) for location in locations[::step]]
+    )
+    axes.set_ylabel("location", fontsize=8)
 
 
 def _curves(axes: "Axes", trace: "Trace", head: int, phases: Phases) -> None:

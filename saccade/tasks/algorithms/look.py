@@ -81,14 +81,16 @@ def _wrong(trace: Trace, episodes: Episodes) -> int:
 
 
 def swapped(machine: MemoryMachine, trace: Trace, episodes: Episodes, items: list[int]) -> tuple[Trace, str]:
-    """The same sequence with two places of the memory swapped before the output, and what came of it."""
+    """The same sequence with two locations of the memory swapped before the output, and what came of it."""
     if machine.settings.data.make not in ("copy", "repeat-copy"):
         raise InputError(f"--swap: this machine learnt {machine.settings.data.make}; it is for those that copy")
     if max(items) > episodes.length:
         raise InputError(f"--swap: found {max(items)}, wanted 1 to {episodes.length}, the length of the sequence")
     one, other = (int(trace.write_weights[:, item - 1].sum(0).argmax()) for item in items)
     if one == other:
-        raise InputError(f"--swap: this machine wrote {items[0]} and {items[1]} to one place, {one}; nothing to swap")
+        raise InputError(
+            f"--swap: this machine wrote {items[0]} and {items[1]} to one location, {one}; nothing to swap"
+        )
 
     def swap(memory: np.ndarray) -> np.ndarray:
         memory[[one, other]] = memory[[other, one]]
@@ -101,7 +103,7 @@ def swapped(machine: MemoryMachine, trace: Trace, episodes: Episodes, items: lis
     wanted = np.tile(vectors[:, : machine.settings.data.bits], (int(episodes.scored.sum()) // episodes.length, 1))
     found = after.outputs[begins : begins + len(wanted), : machine.settings.data.bits] > 0.5
     off = int((found != (wanted > 0.5)).sum())
-    return after, f"places {one} and {other}, {off} of {wanted.size} bits are not where they went"
+    return after, f"locations {one} and {other}, {off} of {wanted.size} bits are not where they went"
 
 
 LOOK = Look("nothing", look_at_machine, add_options)

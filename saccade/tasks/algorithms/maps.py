@@ -7,5 +7,5 @@ from saccade.tasks.algorithms.trace import Trace
 def map_of_trace(trace: Trace) -> AttentionMap:
     """Where each head was, step by step: the heads that read first, then those that write."""
     steps = [f"step {step + 1}" for step in range(trace.weights.shape[1])]
-    places = [str(place) for place in range(trace.weights.shape[2])]
-    return AttentionMap(steps, places, trace.weights[None], "memory")
+    locations = [str(location) for location in range(trace.weights.shape[2])]
+    return AttentionMap(steps, locations, trace.weights[None], "memory")

@@ -41,7 +41,7 @@ class MemoryMachine(Model[MachineSettings, TuringMachine | LstmBaseline]):
         return lambda: cls.make(settings)
 
     def maps(self, result: Trace) -> list[AttentionMap]:
-        """Where each head read or wrote, step by step: `[1, heads, steps, places]`."""
+        """Where each head read or wrote, step by step: `[1, heads, steps, locations]`."""
         return [map_of_trace(result)]
 
     def run(self, inputs: Array) -> Array:

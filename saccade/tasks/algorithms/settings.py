@@ -16,16 +16,18 @@ class NtmSettings(Settings):
     """A Neural Turing Machine (Graves 2014)."""
 
     kind: Literal["ntm"]
-    places: Annotated[int, Field(ge=1, le=65_536)] = 128  # of the memory
+    locations: Annotated[int, Field(ge=1, le=65_536)] = 128  # of the memory
     width: Size = 20  # numbers at each
     dim: Size = 100  # of the controller
     controller: ControllerKind = "feed-forward"
     read_heads: Heads = 1
     write_heads: Heads = 1
-    shifts: Annotated[int, Field(ge=1, le=1001)] = 3  # places that a head may move to: one back, stay, one on
+    shifts: Annotated[int, Field(ge=1, le=1001)] = 3  # locations that a head may move to: one back, stay, one on
     first_memory: FirstMemory = "random"
     step_clip: Annotated[float, Field(gt=0)] | None = None  # gradients are cut to this from step to step
-    gate_bias: Annotated[float, Field(ge=-10, le=10)] = -2.0  # reading heads begin by place below 0, by content above
+    gate_bias: Annotated[
+        float, Field(ge=-10, le=10)
+    ] = -2.0  # reading heads begin by location below 0, by content above
     strength_bias: Annotated[float, Field(ge=-10, le=10)] = 0.0  # first β: the higher, the pickier about content
 
 

@@ -13,7 +13,7 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(Output):
-    """What a machine did with one sequence, step by step. Letters: `T` steps, `N` places, `M` numbers at each."""
+    """What a machine did with one sequence, step by step. Letters: `T` steps, `N` locations, `M` numbers at each."""
 
     inputs: Array  # [T, I]
     outputs: Array  # [T, O], how likely a 1 is
@@ -24,7 +24,7 @@ class Trace(Output):
     gates: Array  # [H, T], g: 0 is where it was, 1 is where the content is
     strengths: Array  # [H, T], β of the content
     powers: Array  # [H, T], γ of the sharpening
-    shifts: Array  # [H, T], the mean move in places
+    shifts: Array  # [H, T], the mean move in locations
     memories: Array  # [T, N, M], after each step
 
     @property

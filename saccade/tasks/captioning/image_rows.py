@@ -46,26 +46,26 @@ class ImageRows:
                 self._refuse(f"{name}: no such file")
         if fresh:
             cache.add(self._encoded_anew(fresh, keys, reporter))
-        rows = {key: place for place, key in enumerate(cache.keys())}
-        self._places = {name: rows[key] for name, key in keys.items() if key in rows}
+        rows = {key: index for index, key in enumerate(cache.keys())}
+        self._indices = {name: rows[key] for name, key in keys.items() if key in rows}
         self._rows = cache.rows()
         if self._bad:
             reporter.say(f"{len(self._bad):,} of {len(names):,} images cannot be read and are left out; {self._bad[0]}")
 
     def __contains__(self, name: str) -> bool:
-        return name in self._places
+        return name in self._indices
 
-    def place(self, name: str) -> int:
+    def index(self, name: str) -> int:
         """The row of an image."""
-        return self._places[name]
+        return self._indices[name]
 
     def encoded(self, names: Sequence[str]) -> Tensor:
         """What the net wants of these images."""
-        return self.encoded_at([self._places[name] for name in names])
+        return self.encoded_at([self._indices[name] for name in names])
 
-    def encoded_at(self, places: Sequence[int]) -> Tensor:
+    def encoded_at(self, indices: Sequence[int]) -> Tensor:
         """The same, by their rows."""
-        rows = self._rows[np.asarray(places)]
+        rows = self._rows[np.asarray(indices)]
         return torch.from_numpy(rows).to(torch.float32) if self._features else scaled(list(rows))
 
     @property

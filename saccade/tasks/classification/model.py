@@ -66,11 +66,11 @@ class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
     def classify_pixels(self, pixels: Sequence[Pixels]) -> list[Classified]:
         """The same for images as `read` gives them."""
         with evaluating(self.net):
-            logits, places = self.net(scaled(self.turned(np.stack(pixels))))
+            logits, locations = self.net(scaled(self.turned(np.stack(pixels))))
             shares = torch.softmax(logits, dim=-1)
         results: list[Classified] = []
         for row in range(len(pixels)):
             order = shares[row].argsort(descending=True).tolist()
-            ranking = [(self.settings.classes[place], float(shares[row, place])) for place in order]
-            results.append(Classified(*ranking[0], ranking, None if places is None else places[row].numpy()))
+            ranking = [(self.settings.classes[label], float(shares[row, label])) for label in order]
+            results.append(Classified(*ranking[0], ranking, None if locations is None else locations[row].numpy()))
         return results

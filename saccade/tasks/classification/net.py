@@ -8,7 +8,7 @@ from saccade.tasks.classification.settings import CnnSettings, GlimpseSettings
 
 
 class CnnNet(nn.Module):
-    """Images `[B, 3, H, W]` to logits `[B, K]`: blocks, the mean over all places, one linear map."""
+    """Images `[B, 3, H, W]` to logits `[B, K]`: blocks, the mean over all positions, one linear map."""
 
     def __init__(self, settings: CnnSettings, classes: int) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class CnnNet(nn.Module):
 
 
 class GlimpseNet(nn.Module):
-    """Images `[B, 3, H, W]` to logits `[B, K]` and the places that were looked at, `[B, N, 2]`."""
+    """Images `[B, 3, H, W]` to logits `[B, K]` and the locations that were looked at, `[B, N, 2]`."""
 
     def __init__(self, settings: GlimpseSettings, classes: int) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class GlimpseNet(nn.Module):
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor | None]:
         glimpsed = self.looker(in_grey(images))
-        return glimpsed.logits, glimpsed.places
+        return glimpsed.logits, glimpsed.locations
 
     def loss(self, images: Tensor, labels: Tensor, *, smoothing: float) -> Tensor:
         """Summed over the batch."""

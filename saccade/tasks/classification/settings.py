@@ -25,7 +25,7 @@ class GlimpseSettings(Settings):
     patch: Annotated[int, Field(ge=1, le=256)] = 8  # pixels of a side of a glimpse
     scales: Annotated[int, Field(ge=1, le=6)] = 1  # how many times it is seen, each time twice as wide
     dim: Size = 256
-    std: Annotated[float, Field(gt=0, le=1)] = 0.15  # how far places are drawn from where they are meant to be
+    std: Annotated[float, Field(gt=0, le=1)] = 0.15  # how far locations are drawn from where they are meant to be
 
 
 ClassModel = Annotated[CnnSettings | GlimpseSettings, Field(discriminator="kind")]

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledPlaces
+from saccade.base.order import Cursor, ShuffledIndices
 from saccade.tasks.classification.data import LabelledSplits
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.recipe import ClassificationRecipe
@@ -38,7 +38,7 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
         background = common_background(splits.train.pixels)
         settings = ClassifierSettings(model=recipe.model, classes=splits.train.classes, background=background)
         self.model = Classifier.make(settings)
-        self._places = ShuffledPlaces(len(splits.train.labels), batch=recipe.train.batch, seed=recipe.train.seed)
+        self._indices = ShuffledIndices(len(splits.train.labels), batch=recipe.train.batch, seed=recipe.train.seed)
         if splits.bad:
             reporter.say(f"{len(splits.bad):,} images cannot be read and are left out; {splits.bad[0]}")
         reporter.say(
@@ -47,8 +47,8 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[LabelledBatch, Cursor]]:
-        for places, after in self._places.stream(cursor):
-            yield self._batch(self.splits.train, places), after
+        for indices, after in self._indices.stream(cursor):
+            yield self._batch(self.splits.train, indices), after
 
     def loss(self, batch: LabelledBatch) -> tuple[Tensor, int]:
         images = moved(batch.images, self.recipe.data.move, mirror=self.recipe.data.mirror)
@@ -59,16 +59,16 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
         """The cross entropy of an image, and the percentage that is right."""
         valid, total, right = self.splits.valid, 0.0, 0
         for first in range(0, len(valid.labels), _AT_ONCE):
-            places = np.arange(first, min(first + _AT_ONCE, len(valid.labels)))
-            batch = self._batch(valid, places)
+            indices = np.arange(first, min(first + _AT_ONCE, len(valid.labels)))
+            batch = self._batch(valid, indices)
             logits, _ = self.model.net(batch.images)
             total += torch.nn.functional.cross_entropy(logits, batch.labels, reduction="sum").item()
             right += int((logits.argmax(-1) == batch.labels).sum())
         return {"loss": total / len(valid.labels), "accuracy": 100 * right / len(valid.labels)}
 
-    def _batch(self, images: Labelled, places: np.ndarray) -> LabelledBatch:
-        pixels = self.model.turned(images.pixels[places])
-        return LabelledBatch(scaled(pixels), torch.from_numpy(images.labels[places]))
+    def _batch(self, images: Labelled, indices: np.ndarray) -> LabelledBatch:
+        pixels = self.model.turned(images.pixels[indices])
+        return LabelledBatch(scaled(pixels), torch.from_numpy(images.labels[indices]))
 
 
 def moved(images: Tensor, most: int, *, mirror: bool) -> Tensor:

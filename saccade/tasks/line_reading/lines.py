@@ -34,8 +34,8 @@ def make_lines(
         closest = round(side * (1 - overlap))  # from the left of one digit to that of the next
         room = width - side - closest * (len(chosen) - 1)
         cuts = sorted(rng.randint(0, room) for _ in chosen)
-        for place, digit in enumerate(chosen):
-            left = cuts[place] + closest * place
+        for index, digit in enumerate(chosen):
+            left = cuts[index] + closest * index
             part = strips[number, :, left : left + side]
             np.maximum(part, grey[digit], out=part)
         texts.append("".join(digits.classes[digits.labels[digit]] for digit in chosen))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledPlaces
+from saccade.base.order import Cursor, ShuffledIndices
 from saccade.tasks.line_reading.data import LineSplits
 from saccade.tasks.line_reading.lines import Lines
 from saccade.tasks.line_reading.model import LineReader, as_input
@@ -38,15 +38,15 @@ class LineTask(Task[LineBatch, LineReader]):
         vocabulary = learn_vocabulary(sorted({letter for text in splits.train.texts for letter in text}), CHARACTERS)
         torch.manual_seed(recipe.train.seed)
         self.model = LineReader.make(LineReaderSettings(model=recipe.model), vocabulary)
-        self._places = ShuffledPlaces(len(splits.train.texts), batch=recipe.train.batch, seed=recipe.train.seed)
+        self._indices = ShuffledIndices(len(splits.train.texts), batch=recipe.train.batch, seed=recipe.train.seed)
         reporter.say(
             f"{len(splits.train.texts):,} lines to train on, {len(splits.valid.texts):,} for validation;"
             f" {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[LineBatch, Cursor]]:
-        for places, after in self._places.stream(cursor):
-            yield self._batch(self.splits.train, places), after
+        for indices, after in self._indices.stream(cursor):
+            yield self._batch(self.splits.train, indices), after
 
     def loss(self, batch: LineBatch) -> tuple[Tensor, int]:
         return self.model.net.loss(*batch), len(batch.targets)
@@ -55,12 +55,12 @@ class LineTask(Task[LineBatch, LineReader]):
         """The loss of a line, and the percentage that is read without a mistake."""
         valid, total, right = self.splits.valid, 0.0, 0
         for first in range(0, len(valid.texts), _AT_ONCE):
-            places = np.arange(first, min(first + _AT_ONCE, len(valid.texts)))
-            total += self.model.net.loss(*self._batch(valid, places)).item()
-            found = self.model.read_strips(valid.pixels[places])
-            right += sum(line.text == valid.texts[place] for line, place in zip(found, places, strict=True))
+            indices = np.arange(first, min(first + _AT_ONCE, len(valid.texts)))
+            total += self.model.net.loss(*self._batch(valid, indices)).item()
+            found = self.model.read_strips(valid.pixels[indices])
+            right += sum(line.text == valid.texts[index] for line, index in zip(found, indices, strict=True))
         return {"loss": total / len(valid.texts), "exact": 100 * right / len(valid.texts)}
 
-    def _batch(self, lines: Lines, places: np.ndarray) -> LineBatch:
-        targets = [self.model.vocabulary.encode(lines.texts[place]).ids for place in places]
-        return LineBatch(as_input(lines.pixels[places]), targets)
+    def _batch(self, lines: Lines, indices: np.ndarray) -> LineBatch:
+        targets = [self.model.vocabulary.encode(lines.texts[index]).ids for index in indices]
+        return LineBatch(as_input(lines.pixels[indices]), targets)

@@ -39,7 +39,7 @@ def evaluate_orders(chosen: argparse.Namespace, pointer: Pointer) -> None:
     sizes = sorted(Counter(len(problem.inputs) for problem in problems).items())
     by_size: list[dict[str, float]] = []
     for size, number in sizes:
-        here = [place for place, problem in enumerate(problems) if len(problem.inputs) == size]
+        here = [index for index, problem in enumerate(problems) if len(problem.inputs) == size]
         scores = score_orders([problems[n] for n in here], [found[n] for n in here], problem=settings.problem)
         by_size.append({"inputs": size, "problems": number, **scores})
     if chosen.json:

@@ -63,14 +63,14 @@ def check_inputs(inputs: Any, where: str) -> list[list[float]]:
     if not isinstance(inputs, Sequence) or isinstance(inputs, str) or not inputs:
         raise InputError(f"{where}: found no list of inputs, wanted numbers, or points as lists of numbers")
     rows = [list(one) if isinstance(one, Sequence) and not isinstance(one, str) else [one] for one in inputs]
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if len(row) != len(rows[0]) or not row:
             raise InputError(
-                f"{where}: input {place} has {len(row)} numbers, wanted {max(len(rows[0]), 1)}, as the first has"
+                f"{where}: input {index} has {len(row)} numbers, wanted {max(len(rows[0]), 1)}, as the first has"
             )
         strange = [number for number in row if not _is_number(number)]
         if strange:
-            raise InputError(f"{where}: found {strange[0]!r} in input {place}, wanted a finite number")
+            raise InputError(f"{where}: found {strange[0]!r} in input {index}, wanted a finite number")
     return [[float(number) for number in row] for row in rows]
 
 
@@ -83,12 +83,12 @@ def _is_number(value: Any) -> bool:
 
 def _checked_answer(answer: Any, count: int, where: str, *, distinct: bool) -> list[int]:
     if not isinstance(answer, list) or not answer:
-        raise InputError(f"{where}: found no answer, wanted a list of places in the inputs, counted from 0")
-    for place in answer:
-        if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < count:
-            raise InputError(f"{where}: found {place!r} in the answer, wanted places from 0 to {count - 1}")
+        raise InputError(f"{where}: found no answer, wanted a list of indices in the inputs, counted from 0")
+    for index in answer:
+        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count:
+            raise InputError(f"{where}: found {index!r} in the answer, wanted indices from 0 to {count - 1}")
     if distinct and len(set(answer)) < len(answer):
-        twice = next(place for place in answer if answer.count(place) > 1)
+        twice = next(index for index in answer if answer.count(index) > 1)
         raise InputError(
             f"{where}: the answer names input {twice} twice; wanted each at most once, or train with"
             " model.mask_visited=false"

@@ -119,10 +119,10 @@ class Pointer(Model[PointerSettings, PointerNet]):
     def _seen(self, encoded: Encoded, ids: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
         """What each step of these answers looked at, with END behind the real inputs."""
         weights = self.net.decoder(encoded, pad([[START, *row[:-1]] for row in ids])).softmax(-1)  # [B, T, S]
-        places = encoded.mask[:, 0].sum(-1).tolist()
+        sizes = encoded.mask[:, 0].sum(-1).tolist()
         return [
             weights[row, None, None, : len(tokens), :size].roll(-1, dims=-1).numpy()
-            for row, (tokens, size) in enumerate(zip(ids, places, strict=True))
+            for row, (tokens, size) in enumerate(zip(ids, sizes, strict=True))
         ]
 
 

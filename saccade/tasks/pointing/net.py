@@ -11,7 +11,7 @@ from saccade.text import END, START, pad
 
 
 class PointerNet(nn.Module):
-    """Inputs `[B, n, C]` and how many of them are real `[B]`, to places."""
+    """Inputs `[B, n, C]` and how many of them are real `[B]`, to indices."""
 
     def __init__(self, settings: PointerLstmSettings | PointerTransformerSettings) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class PointerNet(nn.Module):
         return self.encoder(inputs, lengths)
 
     def loss(self, inputs: Tensor, lengths: Tensor, answers: Sequence[Sequence[int]]) -> Tensor:
-        """The cross entropy of the places of the answers, END after them, summed over the batch."""
+        """The cross entropy of the indices of the answers, END after them, summed over the batch."""
         previous = pad([[START, *as_tokens(answer)[:-1]] for answer in answers])  # [B, T]
         targets = pad([as_tokens(answer) for answer in answers])
         log_probs = self.decoder(self.encode(inputs, lengths), previous).log_softmax(-1)  # [B, T, S]
@@ -52,4 +52,4 @@ def _make_encoder(settings: PointerLstmSettings | PointerTransformerSettings) ->
 
 def as_tokens(answer: Sequence[int]) -> list[int]:
     """The tokens of an answer, END last: those of the inputs come after END's."""
-    return [*(place + END + 1 for place in answer), END]
+    return [*(index + END + 1 for index in answer), END]

@@ -51,7 +51,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _record(found: Pointed, pointer: Pointer, *, as_json: bool) -> str | Mapping[str, object]:
-    values = [found.inputs[place][0] for place in found.order] if pointer.settings.problem == "sort" else None
+    values = [found.inputs[index][0] for index in found.order] if pointer.settings.problem == "sort" else None
     if as_json:
         return found.as_json() | ({} if values is None else {"sorted": values})
     order = " ".join(map(str, found.order))

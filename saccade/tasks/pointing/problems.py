@@ -13,29 +13,30 @@ _SURE = 1e-12  # a turn by more than this, of points of size one, cannot be an e
 
 
 class Problem(NamedTuple):
-    """Inputs, and the places of those that make up the answer, in order."""
+    """Inputs, and the indices of those that make up the answer, in order."""
 
     inputs: list[list[float]]  # [n, size]: numbers by themselves have size 1, points 2
     answer: list[int]
 
 
 def sorted_order(inputs: Sequence[Point]) -> list[int]:
-    """The places of the inputs from the lowest to the highest; of equals, the earlier first."""
-    return sorted(range(len(inputs)), key=lambda place: inputs[place][0])
+    """The indices of the inputs from the lowest to the highest; of equals, the earlier first."""
+    return sorted(range(len(inputs)), key=lambda index: inputs[index][0])
 
 
 def convex_hull(points: Sequence[Point]) -> list[int]:
-    """The places of the corners of the convex hull, counter-clockwise, from the one that stands first among the points.
+    """The indices of the corners of the convex hull, counter-clockwise, from the one that stands first among the
+    points.
 
     By Andrew's monotone chain (1979): from left to right along the lower side, back along the upper one, and whatever
     does not turn left is no corner. Points within an edge are none. Of points in one place, the earliest stands for
     all; where all points lie on one line, its two ends are the hull.
     """
-    order = sorted(range(len(points)), key=lambda place: (points[place][0], points[place][1], place))
+    order = sorted(range(len(points)), key=lambda index: (points[index][0], points[index][1], index))
     order = [
-        place
-        for number, place in enumerate(order)
-        if number == 0 or tuple(points[place]) != tuple(points[order[number - 1]])
+        index
+        for number, index in enumerate(order)
+        if number == 0 or tuple(points[index]) != tuple(points[order[number - 1]])
     ]
     if len(order) < 3:
         return sorted(order)
@@ -47,10 +48,10 @@ def convex_hull(points: Sequence[Point]) -> list[int]:
 def _chain(points: Sequence[Point], order: Sequence[int]) -> list[int]:
     """One side of the hull, its two ends included."""
     chain: list[int] = []
-    for place in order:
-        while len(chain) > 1 and turn(points[chain[-2]], points[chain[-1]], points[place]) <= 0:
+    for index in order:
+        while len(chain) > 1 and turn(points[chain[-2]], points[chain[-1]], points[index]) <= 0:
             chain.pop()
-        chain.append(place)
+        chain.append(index)
     return chain
 
 

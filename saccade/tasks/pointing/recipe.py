@@ -39,7 +39,7 @@ class PointingTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
     monitor: str = "exact"
-    label_smoothing: Annotated[float, Field(ge=0, le=0)] = 0.0  # none: most places cannot be meant at all
+    label_smoothing: Annotated[float, Field(ge=0, le=0)] = 0.0  # none: most positions cannot be meant at all
 
 
 class PointingRecipe(Recipe[Literal["pointing"], PointingTrainSettings]):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledPlaces
+from saccade.base.order import Cursor, ShuffledIndices
 from saccade.tasks.pointing.data import PointingSplits
 from saccade.tasks.pointing.model import Pointed, Pointer
 from saccade.tasks.pointing.problems import Problem, make_problems
@@ -74,8 +74,8 @@ class PointingTask(Task[PointingBatch, Pointer]):
 
     def _own(self, problems: list[Problem], cursor: Cursor) -> Iterator[tuple[list[Problem], Cursor]]:
         train = self.recipe.train
-        for places, after in ShuffledPlaces(len(problems), batch=train.batch, seed=train.seed).stream(cursor):
-            yield [problems[place] for place in places], after
+        for indices, after in ShuffledIndices(len(problems), batch=train.batch, seed=train.seed).stream(cursor):
+            yield [problems[index] for index in indices], after
 
     def loss(self, batch: PointingBatch) -> tuple[Tensor, int]:
         return self.model.net.loss(*batch), len(batch.answers)

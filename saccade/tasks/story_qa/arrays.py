@@ -72,21 +72,21 @@ class StoryArrays(NamedTuple):
     """Questions as numbers. The sentences of a story are counted back from the question: the most recent is first."""
 
     sentences: Ids  # [U, J], each different one once, NOTHING after its last word; the first is empty
-    stories: Ids  # [N, S], places in `sentences`, the empty one after the first sentence of the story
-    questions: Ids  # [N], places in `sentences`
+    stories: Ids  # [N, S], indices into `sentences`, the empty one after the first sentence of the story
+    questions: Ids  # [N], indices into `sentences`
     answers: Ids  # [N], numbers of words
 
-    def select(self, places: Ids) -> "StoryArrays":
+    def select(self, indices: Ids) -> "StoryArrays":
         """Some of the questions, with the sentences that they need and no others."""
-        stories, questions = self.stories[places], self.questions[places]
+        stories, questions = self.stories[indices], self.questions[indices]
         width = max(1, int((stories != NOTHING).sum(1).max(initial=0)))
         asked = np.concatenate([[NOTHING], stories[:, :width].ravel(), questions])
         used, where = np.unique(asked, return_inverse=True)
         sentences = self.sentences[used]
         longest = max(1, int((sentences != NOTHING).sum(1).max()))
-        count = len(places)
+        count = len(indices)
         inner = where[1 : len(where) - count].reshape(count, width)
-        return StoryArrays(sentences[:, :longest], inner, where[len(where) - count :], self.answers[places])
+        return StoryArrays(sentences[:, :longest], inner, where[len(where) - count :], self.answers[indices])
 
 
 def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory_size: int) -> StoryArrays:
@@ -95,14 +95,14 @@ def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory_s
     A question in which no word is known is an `InputError`. A sentence in which none is known keeps its place, with a
     word that is none: it has a time and no content.
     """
-    places: dict[tuple[int, ...], int] = {(): 0}
+    rows: dict[tuple[int, ...], int] = {(): 0}
 
-    def place(sentence: Sequence[str]) -> int:
-        return places.setdefault(words.numbers(sentence) or (NOTHING,), len(places))
+    def row_of(sentence: Sequence[str]) -> int:
+        return rows.setdefault(words.numbers(sentence) or (NOTHING,), len(rows))
 
-    recent = [[place(sentence) for sentence in reversed(one.story[-memory_size:])] for one in questions]
-    asked = [place(one.question) for one in questions]
-    blank = places.get((NOTHING,))
+    recent = [[row_of(sentence) for sentence in reversed(one.story[-memory_size:])] for one in questions]
+    asked = [row_of(one.question) for one in questions]
+    blank = rows.get((NOTHING,))
     for one, found in zip(questions, asked, strict=True):
         if found == blank:
             raise InputError(
@@ -110,7 +110,7 @@ def encode_stories(questions: Sequence[Question], words: StoryWords, *, memory_s
                 " ask with the words of the stories that it learnt from"
             )
     return StoryArrays(
-        _filled(list(places)),
+        _filled(list(rows)),
         _filled(recent),
         np.array(asked, dtype=np.int64),
         np.array([words.number(one.answer) for one in questions], dtype=np.int64),

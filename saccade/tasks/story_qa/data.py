@@ -48,7 +48,7 @@ def split_stories(questions: Sequence[Question], settings: StoryDataSettings) ->
         if len(numbers) < 2:
             raise InputError(f"{questions[0].where}: one story is too few to train and to validate; give data.valid")
         order = np.random.default_rng(settings.seed).permutation(len(numbers))
-        held_out.update((task, numbers[place]) for place in order[: max(1, round(len(numbers) * share))])
+        held_out.update((task, numbers[index]) for index in order[: max(1, round(len(numbers) * share))])
     train = [one for one in questions if (one.task, one.number) not in held_out]
     return StorySplits(train, [one for one in questions if (one.task, one.number) in held_out])
 

@@ -108,7 +108,7 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
             order = shares.argsort(dim=-1, descending=True, stable=True)
         results: list[Answer] = []
         for row, one in enumerate(questions):
-            ranking = [(self.words.text(place), float(shares[row, place])) for place in order[row].tolist() if place]
+            ranking = [(self.words.text(index), float(shares[row, index])) for index in order[row].tolist() if index]
             recent = min(len(one.story), self.settings.model.memory_size)
             weights = None
             if found.weights is not None:

@@ -70,18 +70,18 @@ def read_stories(
 def write_stories(path: Path, questions: Sequence[Question]) -> None:
     """Write questions in bAbI's format. Those with the same `number` that follow each other share one story."""
     lines: list[str] = []
-    places: list[int] = []  # the number of each sentence's line
+    numbers: list[int] = []  # of each sentence's line
     number: int | None = None
     last = 0
     for one in questions:
         if one.number != number:
-            number, last, places = one.number, 0, []
-        for sentence in one.story[len(places) :]:
+            number, last, numbers = one.number, 0, []
+        for sentence in one.story[len(numbers) :]:
             last += 1
-            places.append(last)
+            numbers.append(last)
             lines.append(f"{last} {' '.join(sentence)}.")
         last += 1
-        facts = " ".join(str(places[fact]) for fact in one.facts)
+        facts = " ".join(str(numbers[fact]) for fact in one.facts)
         lines.append(f"{last} {' '.join(one.question)}?\t{one.answer}\t{facts}")
     write_file(path, "".join(f"{line}\n" for line in lines).encode())
 
@@ -113,7 +113,7 @@ def _of_babi(lines: list[str], path: Path, *, answered: bool) -> list[Question]:
     task = f"{match[1]} {match[2]}" if match else name
     questions: list[Question] = []
     story: list[tuple[str, ...]] = []
-    places: dict[int, int] = {}  # of each numbered line, its sentence's place in the story
+    indices: dict[int, int] = {}  # of each numbered line, its sentence's index in the story
     last = number = 0
     for line_number, line in enumerate(lines, start=1):
         where = f"{path}, line {line_number}"
@@ -126,9 +126,9 @@ def _of_babi(lines: list[str], path: Path, *, answered: bool) -> list[Question]:
             raise InputError(f"{where}: found {first[:20]!r}, wanted the number of the line in its story, {wanted}")
         last = int(first)
         if last == 1:
-            story, places, number = [], {}, number + 1
+            story, indices, number = [], {}, number + 1
         if "\t" not in rest and (answered or not rest.rstrip().endswith("?")):
-            places[last] = len(story)
+            indices[last] = len(story)
             story.append(_sentence(rest, where))
             if len(story) > LONGEST_STORY:
                 raise InputError(f"{where}: more than {LONGEST_STORY} sentences in a story; begin a new one with 1")
@@ -140,10 +140,10 @@ def _of_babi(lines: list[str], path: Path, *, answered: bool) -> list[Question]:
                 " with a story before it"
             )
         named = facts[0].split() if facts else []
-        strange = [name for name in named if not (name.isascii() and name.isdigit() and int(name) in places)]
+        strange = [name for name in named if not (name.isascii() and name.isdigit() and int(name) in indices)]
         if strange:
             raise InputError(f"{where}: found {strange[0][:20]!r}, wanted the number of a sentence of the story")
-        rests_on = tuple(places[int(name)] for name in named)
+        rests_on = tuple(indices[int(name)] for name in named)
         words = _sentence(question, where)
         questions.append(Question(tuple(story), words, _answer(answer), rests_on, task, where, number))
     return questions
@@ -180,7 +180,7 @@ def question_of(record: Any, where: str, *, answered: bool = True) -> Question:
         raise InputError(f"{where}: {len(story)} sentences in the story, wanted at most {LONGEST_STORY}")
     facts = found.get("facts", [])
     if not isinstance(facts, list) or not all(type(fact) is int and 0 <= fact < len(story) for fact in facts):
-        raise InputError(f'{where}: wanted "facts" as a list of places from 0 to {len(story) - 1}, the last sentence')
+        raise InputError(f'{where}: wanted "facts" as a list of indices from 0 to {len(story) - 1}, the last sentence')
     sentences = tuple(_sentence(sentence, where) for sentence in story)
     return Question(sentences, _sentence(question, where), _answer(answer), tuple(facts), where=where)
 

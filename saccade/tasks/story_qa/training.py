@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledPlaces
+from saccade.base.order import Cursor, ShuffledIndices
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
 from saccade.tasks.story_qa.data import StorySplits
 from saccade.tasks.story_qa.model import Answerer, recall_stories
@@ -64,7 +64,7 @@ class StoryTask(Task[StoryBatch, Answerer]):
         self.model = Answerer.make(AnswererSettings(model=recipe.model), words)
         memory_size = recipe.model.memory_size
         self._train, self._valid = (encode_stories(part, words, memory_size=memory_size) for part in splits)
-        self._places = ShuffledPlaces(len(splits.train), batch=recipe.train.batch, seed=recipe.train.seed)
+        self._indices = ShuffledIndices(len(splits.train), batch=recipe.train.batch, seed=recipe.train.seed)
         _tell_what_is_lost(splits, words, memory_size, reporter)
         reporter.say(
             f"{len(splits.train):,} questions to train on, {len(splits.valid):,} for validation;"
@@ -72,8 +72,8 @@ class StoryTask(Task[StoryBatch, Answerer]):
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[StoryBatch, Cursor]]:
-        for places, after in self._places.stream(cursor):
-            yield StoryBatch(self._train.select(places), after.epoch < self.recipe.train.linear_start), after
+        for indices, after in self._indices.stream(cursor):
+            yield StoryBatch(self._train.select(indices), after.epoch < self.recipe.train.linear_start), after
 
     def loss(self, batch: StoryBatch) -> tuple[Tensor, int]:
         self.model.net.linear.fill_(int(batch.linear))  # kept with the weights, which are of no use without it

@@ -39,8 +39,8 @@ def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda tex
         raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
     rng = random.Random(f"hold out {settings.seed}")
     held_out = set(rng.sample(range(len(pairs)), min(settings.validation_size, max(len(pairs) // 10, 1))))
-    train = [pair for place, pair in enumerate(pairs) if place not in held_out]
-    return Splits(train, [pairs[place] for place in sorted(held_out)])
+    train = [pair for index, pair in enumerate(pairs) if index not in held_out]
+    return Splits(train, [pairs[index] for index in sorted(held_out)])
 
 
 def _made(settings: DataSettings) -> Splits:

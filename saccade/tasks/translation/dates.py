@@ -64,7 +64,7 @@ def date_links(pair: Pair) -> list[tuple[int, int]]:
     start = pair.source.index(year)
     numbers = [match for match in re.finditer(r"[0-9]+", pair.source) if match.start() != start]
     numbers.sort(key=lambda match: -abs(match.start() - start))
-    links = [(start + place, place) for place in range(len(year))]
+    links = [(start + index, index) for index in range(len(year))]
     for ends_at, wanted, match in zip((10, 7), (day, month), numbers, strict=False):
         if int(match[0]) != int(wanted):
             raise ValueError(f"pair: found {match[0]} in {pair.source!r}, wanted {wanted}; not a date of this corpus")

@@ -156,18 +156,18 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         """Translate what the model can read at a time, each as if it were alone."""
         results = [Translation("", 0.0, one.source.words, [one.source.words[-1]]) for one in inputs]
         # sentences of similar length go together; an empty one stays empty
-        order = sorted((len(one.source.ids), place) for place, one in enumerate(inputs) if len(one.source.ids) > 1)
+        order = sorted((len(one.source.ids), index) for index, one in enumerate(inputs) if len(one.source.ids) > 1)
         with products_in(how.precision):  # rounded once for all batches
             for first in range(0, len(order), batch):
-                places = [place for _, place in order[first : first + batch]]
-                sources, starts, names = (list(column) for column in zip(*(inputs[n] for n in places), strict=True))
+                indices = [index for _, index in order[first : first + batch]]
+                sources, starts, names = (list(column) for column in zip(*(inputs[n] for n in indices), strict=True))
                 with evaluating(self.net):
                     found = self._search(sources, starts, names, how)
                 translations = self._describe(sources, found, attention=attention)
-                for place, translation in zip(places, translations, strict=True):
-                    results[place] = translation
+                for index, translation in zip(indices, translations, strict=True):
+                    results[index] = translation
                 if progress is not None:
-                    progress(len(places))
+                    progress(len(indices))
         return results
 
     def search_tree(self, sentence: str, **search: Unpack[SearchOptions]) -> list[TreeNode]:
@@ -226,16 +226,16 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
             (self.tokenize(source, f"sentence {number}"), self.tokenize_target(target, f"sentence {number}"))
             for number, (source, target) in enumerate(zip(sources, targets, strict=True), start=1)
         ]
-        order = sorted(range(len(pairs)), key=lambda place: [len(tokens.ids) for tokens in pairs[place]])
+        order = sorted(range(len(pairs)), key=lambda index: [len(tokens.ids) for tokens in pairs[index]])
         decodings: dict[int, ForcedDecoding] = {}
         for first in range(0, len(order), batch):
-            places = order[first : first + batch]
+            indices = order[first : first + batch]
             with evaluating(self.net):
-                found = force_decode(self.net, *zip(*(pairs[place] for place in places), strict=True))
-            decodings |= dict(zip(places, found, strict=True))
+                found = force_decode(self.net, *zip(*(pairs[index] for index in indices), strict=True))
+            decodings |= dict(zip(indices, found, strict=True))
             if progress is not None:
-                progress(len(places))
-        return [decodings[place] for place in range(len(pairs))]
+                progress(len(indices))
+        return [decodings[index] for index in range(len(pairs))]
 
     def tokenize_target(self, text: str, where: str) -> Tokens:
         """The tokens of a given translation; too many of them are refused."""
@@ -273,7 +273,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         written = [self.vocabularies.target.decode(hypothesis.ids) for _, hypothesis in flat]
         decodings: Sequence[ForcedDecoding | None] = [None] * len(flat)
         if attention:
-            # once more through the decoder, all places at once, so that a search need not carry weights along
+            # once more through the decoder, all positions at once, so that a search need not carry weights along
             with evaluating(self.net):
                 decodings = force_decode(self.net, [source for source, _ in flat], [target for _, target in written])
         described = [

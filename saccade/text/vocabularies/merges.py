@@ -35,10 +35,10 @@ def merge(word: str, pieces: Mapping[str, float], rate: float, rng: random.Rando
     symbols = list(word)
     while True:
         best, where = float("-inf"), -1
-        for place in range(len(symbols) - 1):
-            value = pieces.get(symbols[place] + symbols[place + 1])
+        for index in range(len(symbols) - 1):
+            value = pieces.get(symbols[index] + symbols[index + 1])
             if value is not None and value > best and (rate == 0 or rng.random() >= rate):
-                best, where = value, place
+                best, where = value, index
         if where < 0:
             return symbols
         symbols[where : where + 2] = [symbols[where] + symbols[where + 1]]

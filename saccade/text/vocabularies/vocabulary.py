@@ -17,7 +17,7 @@ class Tokens(NamedTuple):
 
     ids: list[int]
     words: list[str]  # as they were written
-    word_of: list[int]  # for each id, the place of its word in `words`
+    word_of: list[int]  # for each id, the index of its word in `words`
 
 
 class Vocabulary(ABC):
@@ -73,7 +73,7 @@ def _with_end(words: list[tuple[str, list[int]]]) -> Tokens:
     return Tokens(
         [number for _, ids in words for number in ids],
         [word for word, _ in words],
-        [place for place, (_, ids) in enumerate(words) for _ in ids],
+        [index for index, (_, ids) in enumerate(words) for _ in ids],
     )
 
 

@@ -1,4 +1,4 @@
-"""The panels of a machine: which places of the ring are shown, and that what is drawn is what was done."""
+"""The panels of a machine: which locations of the ring are shown, and that what is drawn is what was done."""
 
 import xml.etree.ElementTree as ET
 
@@ -8,18 +8,18 @@ from matplotlib.image import AxesImage
 
 from saccade.base.errors import InputError
 from saccade.look import figure_bytes
-from saccade.tasks.algorithms.figure import draw_machine, save_machine, used_places
+from saccade.tasks.algorithms.figure import draw_machine, save_machine, used_locations
 from saccade.tasks.algorithms.problems import make_episodes
 from tests.tasks.algorithms.test_model import by_hand, make
 
 
-def weights_at(*places: int, count: int = 10) -> np.ndarray:
-    """One head that is at these places, one after the other."""
-    return np.eye(count, dtype=np.float32)[list(places)][None]
+def weights_at(*locations: int, count: int = 10) -> np.ndarray:
+    """One head that is at these locations, one after the other."""
+    return np.eye(count, dtype=np.float32)[list(locations)][None]
 
 
 @pytest.mark.parametrize(
-    ("places", "shown"),
+    ("locations", "shown"),
     [
         ((3, 4, 5), [2, 3, 4, 5, 6]),
         ((0, 9, 8), [7, 8, 9, 0, 1]),  # around the end
@@ -28,12 +28,12 @@ def weights_at(*places: int, count: int = 10) -> np.ndarray:
         (tuple(range(10)), list(range(10))),
     ],
 )
-def test_the_longest_stretch_of_nothing_is_not_shown(places: tuple[int, ...], shown: list[int]) -> None:
-    assert used_places(weights_at(*places)) == shown
+def test_the_longest_stretch_of_nothing_is_not_shown(locations: tuple[int, ...], shown: list[int]) -> None:
+    assert used_locations(weights_at(*locations)) == shown
 
 
 def test_heads_that_are_nowhere_in_particular_show_the_whole_memory() -> None:
-    assert used_places(np.full((1, 3, 30), 1 / 30, np.float32)) == list(range(30))
+    assert used_locations(np.full((1, 3, 30), 1 / 30, np.float32)) == list(range(30))
 
 
 def test_each_panel_has_its_numbers() -> None:
@@ -47,13 +47,13 @@ def test_each_panel_has_its_numbers() -> None:
         for image in axes.get_children()
         if isinstance(image, AxesImage)
     }
-    places = used_places(trace.weights)
+    locations = used_locations(trace.weights)
     np.testing.assert_array_equal(drawn["inputs"], trace.inputs.T)
     np.testing.assert_array_equal(drawn["outputs"], trace.outputs.T)
     np.testing.assert_array_equal(drawn["adds"], trace.adds[0].T)
     np.testing.assert_array_equal(drawn["reads, head 2"], trace.reads[1].T)
-    np.testing.assert_array_equal(drawn["write weightings"], trace.write_weights[0][:, places].T)
-    np.testing.assert_array_equal(drawn["read weightings, head 1"], trace.read_weights[0][:, places].T)
+    np.testing.assert_array_equal(drawn["write weightings"], trace.write_weights[0][:, locations].T)
+    np.testing.assert_array_equal(drawn["read weightings, head 1"], trace.read_weights[0][:, locations].T)
 
 
 def test_scales_do_not_depend_on_the_numbers() -> None:
@@ -76,7 +76,7 @@ def test_another_kind_of_file_is_refused() -> None:
         save_machine("steps.gif", trace)
 
 
-def test_a_step_stands_at_the_same_place_in_all_rows() -> None:
+def test_a_step_stands_at_the_same_x_in_all_rows() -> None:
     machine = make()
     episodes = make_episodes(machine.settings.data, 1, seed=0, length=4)
     figure = draw_machine(machine.trace(episodes.inputs[0]), episodes.phases, title="long " * 40)

@@ -35,7 +35,7 @@ def test_the_terminal_shows_each_step(models: Path, capsys: pytest.CaptureFixtur
     assert [line.split()[2] for line in lines[-5:-1]] == into
 
 
-def test_swapping_two_places_swaps_what_is_written(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_swapping_two_locations_swaps_what_is_written(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = said(capsys, "look", str(models / "copy"), "--length", "5").splitlines()
     swapped = said(capsys, "look", str(models / "copy"), "--length", "5", "--swap", "2", "4").splitlines()
     assert swapped[-1].endswith("0 of 15 bits are not where they went")
@@ -59,7 +59,7 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
         (["look", "copy", "--html", "page.html"], "runs an algorithm, and does not take it"),
         (["look", "copy", "--beam", "3"], "runs an algorithm, and does not take it"),
         (["look", "copy", "--swap", "1", "9", "--length", "4"], "wanted 1 to 4"),
-        (["look", "copy", "--swap", "2", "2", "--length", "4"], "to one place"),
+        (["look", "copy", "--swap", "2", "2", "--length", "4"], "to one location"),
         (["look", "copy", "--repeats", "3"], "--repeats: this machine learnt copy"),
         (["look", "lstm"], "no memory to look into"),
         (["evaluate", "copy", "--lengths", "2,x"], "wanted lengths such as"),

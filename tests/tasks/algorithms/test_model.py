@@ -18,17 +18,18 @@ from saccade.tasks.algorithms.settings import MachineSettings
 
 def make(kind: str = "ntm", **changes: Any) -> MemoryMachine:
     """One that has learnt nothing."""
-    sizes: dict[str, object] = {"places": 10, "width": 6, "dim": 12} if kind == "ntm" else {"dim": 12, "layers": 1}
+    sizes: dict[str, object] = {"locations": 10, "width": 6, "dim": 12} if kind == "ntm" else {"dim": 12, "layers": 1}
     values = {"model": {"kind": kind, **sizes, **changes}, "data": {"make": "copy", "bits": 3, "max_length": 5}}
     torch.manual_seed(0)
     return MemoryMachine.make(check_settings(MachineSettings, values, where="small"))
 
 
 def by_hand() -> MemoryMachine:
-    """A machine whose weights are set, not learnt: it writes each vector at the next place, and reads from the first.
+    """A machine whose weights are set, not learnt: it writes each vector at the next location, and reads from the
+    first.
 
-    The controller's numbers are the bits, whether the mark was seen, and what was read; the heads move one place on in
-    each step, and the reading head goes back to the first place as the mark comes.
+    The controller's numbers are the bits, whether the mark was seen, and what was read; the heads move one location on
+    in each step, and the reading head goes back to the first location as the mark comes.
     """
     machine = make(width=4, dim=8, first_memory="random")
     net = machine.net
@@ -45,12 +46,12 @@ def by_hand() -> MemoryMachine:
         for bit in range(bits + 1):  # the bits and the mark pass through, as far as tanh lets them
             controller.weight[bit, bit] = 5.0
         say = net.say
-        say.weight[parts[0] + 3, 3] = 5.0  # the reading head looks for the first place ...
+        say.weight[parts[0] + 3, 3] = 5.0  # the reading head looks for the first location ...
         say.bias[parts[1]] = 60.0
         say.weight[parts[2], 3], say.bias[parts[2]] = 80.0, -40.0  # ... when the mark comes
         say.bias[parts[2] + 1] = -40.0  # the writing head never goes by content
-        say.bias[parts[3] + 2] = say.bias[parts[3] + 5] = 40.0  # both move one place on,
-        say.weight[parts[3] + 1, 3] = 80.0  # but the reading head stays at the first place when it finds it
+        say.bias[parts[3] + 2] = say.bias[parts[3] + 5] = 40.0  # both move one location on,
+        say.weight[parts[3] + 1, 3] = 80.0  # but the reading head stays at the first location when it finds it
         say.bias[parts[4] : parts[5]] = 5.0
         for bit in range(bits):
             say.weight[parts[6] + bit, bit] = 5.0
@@ -67,14 +68,14 @@ def test_a_machine_that_was_set_by_hand_copies():
 
 
 def test_what_is_in_the_memory_is_what_is_written():
-    """Overwrite a place, and the output follows: at its own step, and at no other."""
+    """Overwrite a location, and the output follows: at its own step, and at no other."""
     machine = by_hand()
     episodes = make_episodes(machine.settings.data, 1, seed=1, length=5)
     before = machine.trace(episodes.inputs[0])
-    place = int(before.write_weights[0, 2].argmax())  # where the third vector went
+    location = int(before.write_weights[0, 2].argmax())  # where the third vector went
 
     def overwrite(memory: np.ndarray) -> np.ndarray:
-        memory[place, :3] = 1 - memory[place, :3]
+        memory[location, :3] = 1 - memory[location, :3]
         return memory
 
     after = machine.trace(episodes.inputs[0], edits={5: overwrite})
@@ -146,7 +147,7 @@ def test_what_cannot_be_traced_is_refused(inputs: Any, edits: Any, says: str):
         make().trace(inputs, edits=edits)
 
 
-@pytest.mark.parametrize("wrong", [{"places": 0}, {"width": 0}, {"read_heads": 0}, {"first_memory": "none"}])
+@pytest.mark.parametrize("wrong", [{"locations": 0}, {"width": 0}, {"read_heads": 0}, {"first_memory": "none"}])
 def test_a_memory_that_cannot_be_is_refused(wrong: dict[str, Any]):
     with pytest.raises(InputError, match=next(iter(wrong))):
         make(**wrong)

@@ -106,8 +106,8 @@ def test_recall():
         items = [inputs[first + 1 : first + 1 + ITEM, :6] for first in np.flatnonzero(inputs[:, -2])]
         asking, _ = np.flatnonzero(inputs[:, -1])
         question = inputs[asking + 1 : asking + 1 + ITEM, :6]
-        (place,) = (number for number, item in enumerate(items[:-1]) if (item == question).all())
-        assert (answer_of(episodes, row) == items[place + 1]).all()
+        (index,) = (number for number, item in enumerate(items[:-1]) if (item == question).all())
+        assert (answer_of(episodes, row) == items[index + 1]).all()
 
 
 def test_priority_sort():

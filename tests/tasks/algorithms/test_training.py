@@ -15,7 +15,7 @@ from saccade.training import Silent, train
 
 
 def recipe_of(kind: str = "ntm", **settings: Any) -> AlgorithmRecipe:
-    sizes = {"places": 8, "width": 6, "dim": 24} if kind == "ntm" else {"dim": 24, "layers": 1}
+    sizes = {"locations": 8, "width": 6, "dim": 24} if kind == "ntm" else {"dim": 24, "layers": 1}
     usual = {"steps": 6, "batch": 8, "lr": 1e-2, "schedule": "constant", "warmup": 0, "tensorboard": False}
     values = {
         "task": "algorithms",

@@ -106,10 +106,10 @@ def test_steps_give_what_the_whole_caption_gives(name: str):
         encoded = net.encode(scaled([scene.pixels for scene in SCENES[:3]]))
         whole = net.decoder.output(net.decoder(encoded, previous).features)
         state = net.decoder.start(encoded)
-        for place, tokens in enumerate(previous.unbind(1)):
+        for t, tokens in enumerate(previous.unbind(1)):
             step = net.decoder.step(tokens, state)
             state = step.state
-            torch.testing.assert_close(step.logits, whole[:, place], rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(step.logits, whole[:, t], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["soft", "transformer"])
@@ -158,8 +158,8 @@ def test_the_doubly_stochastic_term_is_its_formula():
     wanted = 0.0
     for row in range(4):
         length = batch.target[row].tolist().index(END) + 1
-        for place in range(16):
-            wanted += (1 - sum(float(weights[row, 0, 0, word, place]) for word in range(length))) ** 2
+        for region in range(16):
+            wanted += (1 - sum(float(weights[row, 0, 0, word, region]) for word in range(length))) ** 2
     assert more - plain == pytest.approx(2 * wanted, rel=1e-4)
 
 

@@ -126,8 +126,8 @@ def test_images_are_encoded_once(scenes: Path, tmp_path: Path, monkeypatch: pyte
     looked.clear()
     third = task_of(recipe, tmp_path / "three")
     assert str(scenes / "images" / "000011.png") in looked  # another image by an old name
-    places = [str(scenes / "images" / name) for name in ("000010.png", "000011.png")]
-    one, other = third._rows.encoded(places)
+    paths = [str(scenes / "images" / name) for name in ("000010.png", "000011.png")]
+    one, other = third._rows.encoded(paths)
     assert (one == other).all()
 
 

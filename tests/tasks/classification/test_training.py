@@ -13,7 +13,7 @@ import torch
 import saccade
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder, write_file
-from saccade.base.order import Cursor, ShuffledPlaces
+from saccade.base.order import Cursor, ShuffledIndices
 from saccade.base.settings import check_settings
 from saccade.cli.main import main
 from saccade.look import draw_path, figure_bytes
@@ -113,14 +113,14 @@ def test_class_folders(folders: Path, tmp_path: Path):
             read_labelled(wrong, side=16)
 
 
-def test_places_are_shuffled_and_go_on_from_a_cursor():
-    places = ShuffledPlaces(23, batch=5, seed=1)
-    stream = places.stream(Cursor())
+def test_indices_are_shuffled_and_go_on_from_a_cursor():
+    indices = ShuffledIndices(23, batch=5, seed=1)
+    stream = indices.stream(Cursor())
     first = [next(stream) for _ in range(9)]
     epoch = np.concatenate([batch for batch, _ in first[:4]])
     assert len(set(epoch.tolist())) == 20  # the rest of three is left out
     assert set(epoch.tolist()) != set(np.concatenate([batch for batch, _ in first[4:8]]).tolist())
-    again = places.stream(first[5][1])
+    again = indices.stream(first[5][1])
     for batch, cursor in first[6:]:
         other, after = next(again)
         assert (batch == other).all()
@@ -226,7 +226,7 @@ def test_made_digits_are_the_same_for_a_seed_and_differ():
     assert DIGITS.pixels.max() > 200
 
 
-def test_numbers_of_glimpses_that_would_lie_on_each_other_share_a_place():
+def test_numbers_of_glimpses_that_would_lie_on_each_other_share_a_label():
     path = np.array([[0.0, 0.0], [0.6, 0.0], [0.65, 0.1], [0.0, 0.05]], dtype=np.float32)
     figure = draw_path(as_png(DIGITS.pixels[0]), path, size=0.25)
     assert [text.get_text() for text in figure.axes[0].texts] == ["1, 4", "2, 3"]

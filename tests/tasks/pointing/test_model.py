@@ -55,13 +55,13 @@ def test_the_attention_is_the_answer() -> None:
         assert found.attention.shape == (1, 1, len(found.order) + 1, len(problem) + 1)
         weights = found.attention[0, 0]
         np.testing.assert_allclose(weights.sum(1), 1, atol=1e-5)
-        places = [*found.order, len(problem)]
+        indices = [*found.order, len(problem)]
         if len(found.order) < len(problem):  # otherwise END is all that is left
-            assert weights.argmax(1).tolist() == places
-        probabilities = weights[range(len(places)), places]
+            assert weights.argmax(1).tolist() == indices
+        probabilities = weights[range(len(indices)), indices]
         assert np.log(probabilities).sum() == pytest.approx(found.score, abs=1e-3)
-        for step, place in enumerate(found.order):  # what was pointed at is out of sight
-            assert not weights[step + 1 :, place].any()
+        for step, index in enumerate(found.order):  # what was pointed at is out of sight
+            assert not weights[step + 1 :, index].any()
 
 
 def test_a_beam_finds_what_is_at_least_as_likely() -> None:
@@ -92,7 +92,7 @@ def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
             np.testing.assert_array_equal(one.attention, other.attention)
 
 
-def test_size_and_place_of_a_problem_do_not_matter_where_it_is_rescaled() -> None:
+def test_size_and_origin_of_a_problem_do_not_matter_where_it_is_rescaled() -> None:
     points = np.array(make_problems("hull", 1, seed=3, min_length=9, max_length=9)[0].inputs)
     np.testing.assert_allclose(rescaled(points).min(0), -1)
     np.testing.assert_allclose(rescaled(points).max(0), 1)

@@ -34,7 +34,7 @@ def test_numbers_are_said_in_the_order_that_was_found(
     lines = said(capsys, "point", str(models / "sort"), numbers).splitlines()
     for line, problem in zip(lines, ([3, 1, 2], [0.5, 7, 1, 2.25]), strict=True):
         order, values = (part.split() for part in line.split("\t"))
-        assert values == [str(problem[int(place)]) for place in order]
+        assert values == [str(problem[int(index)]) for index in order]
 
 
 def test_json_has_everything(models: Path, numbers: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +46,7 @@ def test_json_has_everything(models: Path, numbers: str, capsys: pytest.CaptureF
     assert [one["inputs"] for one in found] == [[[3.0], [1.0], [2.0]], [[0.5], [7.0], [1.0], [2.25]]]
     for line, one in zip(plain, found, strict=True):
         assert line.split("\t")[0] == " ".join(map(str, one["order"]))
-        assert one["sorted"] == [one["inputs"][place][0] for place in one["order"]]
+        assert one["sorted"] == [one["inputs"][index][0] for index in one["order"]]
         assert len(one["attention"]) == len(one["order"]) + 1
         assert one["score"] < 0
 
@@ -57,7 +57,7 @@ def test_a_pipe_of_points(models: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     lines = said(capsys, "point", str(models / "hull"), "-", "--batch", "2").splitlines()
     for line, problem in zip(lines, points, strict=True):
-        order = [int(place) for place in line.split()]
+        order = [int(index) for index in line.split()]
         assert len(set(order)) == len(order)
         assert set(order) <= set(range(len(problem.inputs)))
 

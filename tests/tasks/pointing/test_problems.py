@@ -16,7 +16,7 @@ from saccade.base.errors import InputError
 from saccade.tasks.pointing.files import parse_inputs, read_problems
 from saccade.tasks.pointing.problems import convex_hull, make_problems, sorted_order
 
-# Few places, so that points fall together and on one line.
+# Few coordinates, so that points fall together and on one line.
 on_a_grid = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=9)
 
 
@@ -92,7 +92,7 @@ def test_rounding_decides_nothing(points: list[tuple[float, float]]) -> None:
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 def test_sorting_is_pythons(numbers: list[float]) -> None:
     order = sorted_order([[number] for number in numbers])
-    assert [numbers[place] for place in order] == sorted(numbers)
+    assert [numbers[index] for index in order] == sorted(numbers)
     assert sorted(order) == list(range(len(numbers)))
 
 
@@ -130,7 +130,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
         ('{"inputs": [1, NaN], "answer": [0]}', "line 2: found nan in input 1"),
         ('{"inputs": [1, true], "answer": [0]}', "line 2: found True in input 1"),
         ('{"inputs": [1, 2], "answer": []}', "line 2: found no answer"),
-        ('{"inputs": [1, 2], "answer": [2]}', "line 2: found 2 in the answer, wanted places from 0 to 1"),
+        ('{"inputs": [1, 2], "answer": [2]}', "line 2: found 2 in the answer, wanted indices from 0 to 1"),
         ('{"inputs": [1, 2], "answer": [0.5]}', "line 2: found 0.5 in the answer"),
         ('{"inputs": [1, 2], "answer": [1, 1]}', "line 2: the answer names input 1 twice"),
         ('{"inputs": [[1, 2]], "answer": [0]}', "problem 2 have 2 numbers each, those of the first 1"),

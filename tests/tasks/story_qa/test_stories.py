@@ -139,8 +139,8 @@ def test_two_files_of_one_task_are_refused(tmp_path: Path) -> None:
         ('{"story": ["a"], "question": "a", "answer": 1}', "wanted {"),
         ('{"story": ["a"], "question": "?", "answer": "b"}', "a sentence of 0 words"),
         (r'{"story": ["a"], "question": "a", "answer": "\uDFFF"}', r"line 1: found \\udfff, half of a character"),
-        ('{"story": ["a"], "question": "a", "answer": "b", "facts": [1]}', "places from 0 to 0"),
-        ('{"story": ["a"], "question": "a", "answer": "b", "facts": [true]}', "places from 0 to 0"),
+        ('{"story": ["a"], "question": "a", "answer": "b", "facts": [1]}', "indices from 0 to 0"),
+        ('{"story": ["a"], "question": "a", "answer": "b", "facts": [true]}', "indices from 0 to 0"),
     ],
 )
 def test_bad_json_lines(tmp_path: Path, line: str, says: str) -> None:
@@ -186,17 +186,17 @@ def test_arrays_have_each_sentence_once_and_the_most_recent_first(tmp_path: Path
     words = StoryWords.learn(questions)
     arrays = encode_stories(questions, words, memory_size=2)
 
-    def sentence(place: int) -> list[str]:
-        return [words.words[number] for number in arrays.sentences[place] if number]
+    def sentence(index: int) -> list[str]:
+        return [words.words[number] for number in arrays.sentences[index] if number]
 
-    assert [sentence(place) for place in arrays.stories[1]] == [
+    assert [sentence(index) for index in arrays.stories[1]] == [
         list(questions[1].story[2]),
         list(questions[1].story[1]),
     ]
     assert arrays.stories[0, 0] == arrays.stories[1, 1]  # John's
     assert arrays.stories[2].tolist()[1:] == [0]
     assert sentence(0) == []
-    assert [sentence(place) for place in arrays.questions] == [list(one.question) for one in questions]
+    assert [sentence(index) for index in arrays.questions] == [list(one.question) for one in questions]
     assert [words.text(answer) for answer in arrays.answers] == ["bathroom", "n,w", "Fred"]
     part = arrays.select(np.array([2, 0]))
     assert part.stories.shape == (2, 2)
@@ -241,20 +241,20 @@ def test_made_stories_are_true() -> None:
     kinds: set[str] = set()
     for one in questions:
         room: dict[str, str] = {}
-        place: dict[str, str] = {}  # of a thing: a person or a room
+        found_in: dict[str, str] = {}  # of a thing: a person or a room
         for sentence in one.story:
             person, *_, last = sentence
             if "went" in sentence:
                 room[person] = last
             elif "took" in sentence:
-                place[last] = person
+                found_in[last] = person
             else:
-                place[sentence[3]] = room[person]
+                found_in[sentence[3]] = room[person]
         *_, what = one.question
         if one.question[0] == "who":
-            found = place[what]
+            found = found_in[what]
         else:
-            found = room[what] if what in room else room.get(place[what], place[what])
+            found = room[what] if what in room else room.get(found_in[what], found_in[what])
         assert found == one.answer.lower(), one
         assert all(0 <= fact < len(one.story) for fact in one.facts)
         told = {word for fact in one.facts for word in one.story[fact]}

@@ -138,7 +138,7 @@ def test_the_loss_is_that_of_the_right_answers(tmp_path: Path) -> None:
     total = 0.0
     for story, question, answer in zip(batch.arrays.stories, batch.arrays.questions, batch.arrays.answers, strict=True):
         sentences = [
-            tuple(words.words[n] for n in batch.arrays.sentences[place] if n) for place in story[::-1] if place
+            tuple(words.words[n] for n in batch.arrays.sentences[index] if n) for index in story[::-1] if index
         ]
         (asked_words,) = [tuple(words.words[n] for n in batch.arrays.sentences[question] if n)]
         one = asked[tuple(sentences), asked_words]

@@ -27,7 +27,7 @@ def test_the_log_probability_is_that_of_the_tokens(model: str) -> None:
         with torch.no_grad():
             forced = net.decoder(net.encode(ids, torch.tensor([ids.shape[1]])), torch.tensor([[2, *wanted[:-1]]]))
             probabilities = net.decoder.output(forced.features[0]).softmax(-1)
-        log_prob = sum(math.log(probabilities[place, token]) for place, token in enumerate(wanted))
+        log_prob = sum(math.log(probabilities[index, token]) for index, token in enumerate(wanted))
         assert decoding.log_prob == pytest.approx(log_prob, abs=1e-3)
 
 
@@ -125,13 +125,13 @@ def test_a_step_later_with_words_of_several_tokens() -> None:
         weights = net.decoder(encoded, torch.tensor([[2, *tokens.ids[:-1]]]), need_weights=True).weights
     assert weights is not None
     assert decoding.shifted_attention is not None
-    first = [place for place, word in enumerate(tokens.word_of) if word == 0]
+    first = [index for index, word in enumerate(tokens.word_of) if word == 0]
     assert len(first) > 1
-    wanted = weights[0, :, :, [place + 1 for place in first]].mean(2)  # [L, H, S]
+    wanted = weights[0, :, :, [index + 1 for index in first]].mean(2)  # [L, H, S]
     np.testing.assert_allclose(decoding.shifted_attention[:, :, 0].sum(-1), wanted.sum(-1).numpy(), atol=1e-5)
     seen = translator.tokenize(SOURCES[1], "x")
     for word in range(len(seen.words)):
-        columns = [place for place, at in enumerate(seen.word_of) if at == word]
+        columns = [index for index, at in enumerate(seen.word_of) if at == word]
         np.testing.assert_allclose(
             decoding.shifted_attention[:, :, 0, word], wanted[..., columns].sum(-1).numpy(), atol=1e-5
         )

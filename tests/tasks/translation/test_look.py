@@ -151,8 +151,8 @@ def test_names_that_are_not_utf8(models: Path, tmp_path: Path) -> None:
 
 
 def test_links_in_pharaohs_form(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for place, name in enumerate(("source", "target")):
-        (tmp_path / name).write_text("".join(f"{pair[place]}\n" for pair in PAIRS))
+    for index, name in enumerate(("source", "target")):
+        (tmp_path / name).write_text("".join(f"{pair[index]}\n" for pair in PAIRS))
     model = str(models / "transformer" / "model")
     files = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
     out = said(capsys, "align", model, *files, "--layer", "1", "--head", "2")

@@ -182,7 +182,7 @@ def test_the_digits_that_belong_together() -> None:
     for source, target, wanted in (
         ("le 9 mai 2026", "2026-05-09", [(3, 9), (9, 0), (10, 1), (11, 2), (12, 3)]),
         ("2011年3月11日", "2011-03-11", [(0, 0), (1, 1), (2, 2), (3, 3), (5, 6), (7, 8), (8, 9)]),
-        ("2026-08-08", "2026-08-08", [(place, place) for place in range(10) if place not in {4, 7}]),
+        ("2026-08-08", "2026-08-08", [(index, index) for index in range(10) if index not in {4, 7}]),
         ("8 thg 8, 2051", "2051-08-08", [(0, 9), (6, 6), (9, 0), (10, 1), (11, 2), (12, 3)]),
     ):
         assert date_links(Pair(source, target)) == wanted
