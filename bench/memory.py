@@ -47,18 +47,18 @@ class LoopedHead(nn.Module):
     def __init__(self, *, writes: bool) -> None:
         super().__init__()
         self.sizes = [WIDTH, 1, 1, 3, 1] + ([WIDTH, WIDTH] if writes else [])
-        self.say = nn.Linear(DIM, sum(self.sizes))
+        self.head_projection = nn.Linear(DIM, sum(self.sizes))
 
     def forward(self, hidden: Tensor, last: Tensor, memory: Tensor) -> tuple[Tensor, list[Tensor]]:
-        key, strength, gate, offsets, power, *changes = self.say(hidden).split(self.sizes, dim=1)
+        key, beta, gate, offsets, gamma, *changes = self.head_projection(hidden).split(self.sizes, dim=1)
         offsets, gate = F.softmax(offsets, dim=1), torch.sigmoid(gate)
         alike = F.cosine_similarity(memory + 1e-16, key[:, None, :] + 1e-16, dim=-1)
-        mixed = gate * F.softmax(F.softplus(strength) * alike, dim=1) + (1 - gate) * last
+        mixed = gate * F.softmax(F.softplus(beta) * alike, dim=1) + (1 - gate) * last
         moved = torch.zeros_like(mixed)
         for row in range(len(mixed)):
             around = torch.cat([mixed[row, -1:], mixed[row], mixed[row, :1]])
             moved[row] = F.conv1d(around.view(1, 1, -1), offsets[row].view(1, 1, -1)).view(-1)
-        sharp = moved ** (1 + F.softplus(power))
+        sharp = moved ** (1 + F.softplus(gamma))
         return sharp / (sharp.sum(dim=1, keepdim=True) + 1e-16), changes
 
 

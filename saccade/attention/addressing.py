@@ -22,26 +22,26 @@ class Addressing(NamedTuple):
     """What one step wants of `H` heads."""
 
     key: Tensor  # [..., H, M], what to look for
-    strength: Tensor  # [..., H], β of at least 0: how much it matters
+    beta: Tensor  # [..., H], β of at least 0: how much it matters
     gate: Tensor  # [..., H], g between 0 (where the head was) and 1 (where the content is)
     offsets: Tensor  # [..., H, K], how far to move: a distribution
-    power: Tensor  # [..., H], γ of at least 1
+    gamma: Tensor  # [..., H], γ of at least 1
 
 
 def address(memory: Tensor, last: Tensor, how: Addressing) -> Tensor:
     """All four steps: memory `[..., N, M]`, and from where the heads were, `[..., H, N]`, to where they are now."""
-    content = content_weighting(how.key, memory, how.strength)
-    return sharpen(shift(interpolate(content, last, how.gate), how.offsets), how.power)
+    content = content_weighting(how.key, memory, how.beta)
+    return sharpen(shift(interpolate(content, last, how.gate), how.offsets), how.gamma)
 
 
-def content_weighting(key: Tensor, memory: Tensor, strength: Tensor) -> Tensor:
+def content_weighting(key: Tensor, memory: Tensor, beta: Tensor) -> Tensor:
     """Look where the memory is like the key: `w_i = softmax_i(β · cos(k, M_i))`.
 
-    Key `[..., H, M]`, memory `[..., N, M]`, strength β `[..., H]` of at least 0 -> `[..., H, N]`, for `H` heads that
+    Key `[..., H, M]`, memory `[..., N, M]`, β `[..., H]` of at least 0 -> `[..., H, N]`, for `H` heads that
     see the same memory. An empty location has a cosine of 0 with every key.
     """
     likeness = F.normalize(key, dim=-1) @ F.normalize(memory, dim=-1).transpose(-2, -1)
-    return torch.softmax(strength[..., None] * likeness, dim=-1)
+    return torch.softmax(beta[..., None] * likeness, dim=-1)
 
 
 def interpolate(content: Tensor, last: Tensor, gate: Tensor) -> Tensor:
@@ -64,10 +64,10 @@ def shift(weights: Tensor, offsets: Tensor) -> Tensor:
     return (offsets[..., None, :] @ moved).squeeze(-2)
 
 
-def sharpen(weights: Tensor, power: Tensor) -> Tensor:
+def sharpen(weights: Tensor, gamma: Tensor) -> Tensor:
     """Undo the blur of a shift: `w(i)^γ / Σ_j w(j)^γ`, computed as `softmax(γ · log w)`.
 
-    Weights `[..., N]`, power γ `[...]` of at least 1. As a power and a quotient, it is 0 / 0 for a large γ, and its
+    Weights `[..., N]`, γ `[...]` of at least 1. As a power and a quotient, it is 0 / 0 for a large γ, and its
     gradient is not finite for a weight of 0; in logarithms neither happens.
     """
-    return torch.softmax(power[..., None] * weights.clamp_min(_TINY).log(), dim=-1)
+    return torch.softmax(gamma[..., None] * weights.clamp_min(_TINY).log(), dim=-1)

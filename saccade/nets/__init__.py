@@ -1,7 +1,7 @@
 """The parts that models are made of: encoders, decoders, and the contract between a decoder and its users."""
 
 from saccade.nets._kernels.cross_entropy import Losses, projected_cross_entropy
-from saccade.nets._kernels.turing_step import HeadSizes, Told, move_heads
+from saccade.nets._kernels.turing_step import HeadParameters, HeadSizes, move_heads
 from saccade.nets.context import (
     AttentionContext,
     Context,
@@ -50,6 +50,7 @@ __all__ = [
     "GlimpseSensor",
     "Glimpsed",
     "GridEncoder",
+    "HeadParameters",
     "HeadSizes",
     "LayerShape",
     "Level",
@@ -72,7 +73,6 @@ __all__ = [
     "SmallCnn",
     "Step",
     "SumContext",
-    "Told",
     "TransformerDecoder",
     "TransformerEncoder",
     "TransformerState",

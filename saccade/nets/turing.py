@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from saccade.nets._kernels.turing_step import HeadSizes, Told, move_heads, understood
+from saccade.nets._kernels.turing_step import HeadParameters, HeadSizes, head_parameters, move_heads
 from saccade.nets.cells import lstm_cell
 
 ControllerKind = Literal["feed-forward", "lstm"]
@@ -46,7 +46,7 @@ class TuringMachine(nn.Module):
     and one that writes where it finds something like it writes one thing over another. Where things have to be found
     by what they are, though, as in recall, heads that read by location learn which location is asked for most often,
     and stay with that. Then `gate_bias` can open the gates of those that read, about g = sigmoid(gate_bias), and
-    `strength_bias` make all heads pickier about content, β = softplus(strength_bias).
+    `beta_bias` make all heads pickier about content, β = softplus(beta_bias).
 
     While the shift of a head is not decided yet, sharpening makes more of every small change, and does so again in
     each step, so that gradients may grow a thousandfold over a sequence. `step_clip` cuts them where they grow, from
@@ -72,15 +72,15 @@ class TuringMachine(nn.Module):
         first_memory: FirstMemory = "random",
         step_clip: float | None = None,
         gate_bias: float = _SHUT,
-        strength_bias: float = 0.0,
+        beta_bias: float = 0.0,
     ) -> None:
         super().__init__()
         self.sizes = HeadSizes(width, read_heads, write_heads, shifts, step_clip or 0.0)
         heads = read_heads + write_heads
         seen = inputs + read_heads * width
         self.controller = nn.LSTMCell(seen, dim) if controller == "lstm" else nn.Linear(seen, dim)
-        self.say = nn.Linear(dim, sum(self.sizes.parts()))
-        self.answer = nn.Linear(dim + read_heads * width, outputs)
+        self.head_projection = nn.Linear(dim, sum(self.sizes.parts()))
+        self.output = nn.Linear(dim + read_heads * width, outputs)
         numbers = torch.full((locations, width), _CONSTANT) if first_memory == "constant" else _random(locations, width)
         if first_memory == "learned":
             self.first_memory = nn.Parameter(numbers)
@@ -94,9 +94,9 @@ class TuringMachine(nn.Module):
         # of an LSTM, and its cell; a feed-forward controller has no state to begin with
         self.first_hidden = nn.Parameter(torch.zeros(2, dim)) if controller == "lstm" else None
         with torch.no_grad():
-            _, strengths, gates, *_ = self.say.bias.split(self.sizes.parts())
+            _, betas, gates, *_ = self.head_projection.bias.split(self.sizes.parts())
             gates.fill_(_SHUT)[:read_heads] = gate_bias
-            strengths.add_(strength_bias)
+            betas.add_(beta_bias)
 
     def start(self, batch: int) -> MachineState:
         """The state before the first step, for so many sequences."""
@@ -110,16 +110,16 @@ class TuringMachine(nn.Module):
         )
 
     def step(self, inputs: Tensor, state: MachineState) -> tuple[MachineState, Tensor]:
-        """One step with inputs `[B, I]`: the state after it, and what the controller said to the heads."""
+        """One step with inputs `[B, I]`: the state after it, and the raw head parameters."""
         seen = torch.cat([inputs, state.reads], dim=-1)
         hidden, cell = state.hidden, state.cell
         if isinstance(self.controller, nn.LSTMCell):
             hidden, cell = lstm_cell(self.controller, seen, (hidden, cell))
         else:
             hidden = torch.tanh(self.controller(seen))
-        said = self.say(hidden)
-        weights, reads, memory = move_heads(state.memory, state.weights, said, self.sizes)
-        return MachineState(memory, weights, reads.flatten(1), hidden, cell), said
+        raw_parameters = self.head_projection(hidden)
+        weights, reads, memory = move_heads(state.memory, state.weights, raw_parameters, self.sizes)
+        return MachineState(memory, weights, reads.flatten(1), hidden, cell), raw_parameters
 
     def forward(
         self,
@@ -127,26 +127,26 @@ class TuringMachine(nn.Module):
         state: MachineState | None = None,
         *,
         mask: Tensor | None = None,
-        watch: Callable[[int, MachineState, Told], MachineState | None] | None = None,
+        watch: Callable[[int, MachineState, HeadParameters], MachineState | None] | None = None,
     ) -> tuple[Tensor, MachineState]:
         """All steps of inputs `[B, T, I]`: logits `[B, T, O]`, and the state after the last.
 
         mask   `[B, T]`, True where there is an input; elsewhere a sequence stays as it was
-        watch  is called after each step with its number, the state and what the heads were told; what it returns, if
+        watch  is called after each step with its number, the state and the head parameters; what it returns, if
                anything, takes the place of the state
         """
         state = self.start(inputs.shape[0]) if state is None else state
         seen: list[Tensor] = []
         for number, now in enumerate(inputs.unbind(1)):
-            after, said = self.step(now, state)
+            after, raw_parameters = self.step(now, state)
             if mask is not None:
                 after = _where(mask[:, number], after, state)
             if watch is not None:
-                after = watch(number, after, understood(said, self.sizes)) or after
+                after = watch(number, after, head_parameters(raw_parameters, self.sizes)) or after
             seen.append(torch.cat([after.hidden, after.reads], dim=-1))
             state = after
         # one product for the outputs of all steps
-        return self.answer(torch.stack(seen, dim=1)), state
+        return self.output(torch.stack(seen, dim=1)), state
 
 
 def _random(locations: int, width: int) -> Tensor:

@@ -20,13 +20,13 @@ def weighting(*shape: int, seed: int = 0) -> Tensor:
     return torch.softmax(some(*shape, seed=seed), dim=-1)
 
 
-def content_by_hand(key: np.ndarray, memory: np.ndarray, strength: float) -> np.ndarray:
+def content_by_hand(key: np.ndarray, memory: np.ndarray, beta: float) -> np.ndarray:
     """Equations 5 and 6."""
-    powers = [
-        math.exp(strength * float(key @ location) / math.sqrt(float(key @ key) * float(location @ location)))
+    exps = [
+        math.exp(beta * float(key @ location) / math.sqrt(float(key @ key) * float(location @ location)))
         for location in memory
     ]
-    return np.array(powers) / sum(powers)
+    return np.array(exps) / sum(exps)
 
 
 def shift_by_hand(weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -38,17 +38,17 @@ def shift_by_hand(weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return moved
 
 
-def sharpen_by_hand(weights: np.ndarray, power: float) -> np.ndarray:
+def sharpen_by_hand(weights: np.ndarray, gamma: float) -> np.ndarray:
     """Equation 9."""
-    return weights**power / (weights**power).sum()
+    return weights**gamma / (weights**gamma).sum()
 
 
 def test_content_is_a_softmax_of_cosines():
-    key, memory, strength = some(2, HEADS, WIDTH), some(2, LOCATIONS, WIDTH, seed=1), some(2, HEADS, seed=2).exp()
-    found = content_weighting(key, memory, strength)
+    key, memory, beta = some(2, HEADS, WIDTH), some(2, LOCATIONS, WIDTH, seed=1), some(2, HEADS, seed=2).exp()
+    found = content_weighting(key, memory, beta)
     for batch in range(2):
         for head in range(HEADS):
-            by_hand = content_by_hand(key[batch, head].numpy(), memory[batch].numpy(), float(strength[batch, head]))
+            by_hand = content_by_hand(key[batch, head].numpy(), memory[batch].numpy(), float(beta[batch, head]))
             np.testing.assert_allclose(found[batch, head], by_hand, rtol=1e-12)
 
 
@@ -91,9 +91,9 @@ def test_the_gradient_of_a_shift():
 
 
 def test_sharpening_is_a_power():
-    weights, power = weighting(HEADS, LOCATIONS), 1 + some(HEADS, seed=1).exp()
-    for head, found in enumerate(sharpen(weights, power)):
-        np.testing.assert_allclose(found, sharpen_by_hand(weights[head].numpy(), float(power[head])), rtol=1e-12)
+    weights, gamma = weighting(HEADS, LOCATIONS), 1 + some(HEADS, seed=1).exp()
+    for head, found in enumerate(sharpen(weights, gamma)):
+        np.testing.assert_allclose(found, sharpen_by_hand(weights[head].numpy(), float(gamma[head])), rtol=1e-12)
 
 
 def test_all_four_in_their_order():
@@ -105,18 +105,18 @@ def test_all_four_in_their_order():
     np.testing.assert_allclose(found[0, 0], sharpen_by_hand(moved, 2.5), rtol=1e-6)
 
 
-@pytest.mark.parametrize("strength", [0.0, 1e4])
-@pytest.mark.parametrize("power", [1.0, 1e4])
+@pytest.mark.parametrize("beta", [0.0, 1e4])
+@pytest.mark.parametrize("gamma", [1.0, 1e4])
 @pytest.mark.parametrize("gate", [0.0, 1.0])
-def test_whatever_is_wanted_weights_and_gradients_are_finite(strength: float, power: float, gate: float):
+def test_whatever_is_wanted_weights_and_gradients_are_finite(beta: float, gamma: float, gate: float):
     memory = torch.randn(2, LOCATIONS, WIDTH, generator=torch.Generator().manual_seed(3))
     memory[:, 0] = 0
     last = (
         torch.eye(LOCATIONS)[:2].expand(2, 2, LOCATIONS).clone()
     )  # zeros, whose logarithm and whose power are awkward
-    said = (torch.full((2, 2), strength), torch.full((2, 2), gate), torch.eye(3)[1:].repeat(2, 1, 1))
-    key, power_of = torch.ones(2, 2, WIDTH), torch.full((2, 2), power)
-    parts = [part.requires_grad_() for part in (memory, last, key, *said, power_of)]
+    rest = (torch.full((2, 2), beta), torch.full((2, 2), gate), torch.eye(3)[1:].repeat(2, 1, 1))
+    key, gamma_of = torch.ones(2, 2, WIDTH), torch.full((2, 2), gamma)
+    parts = [part.requires_grad_() for part in (memory, last, key, *rest, gamma_of)]
     weights = address(parts[0], parts[1], Addressing(*parts[2:]))
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2))
     weights.square().sum().backward()

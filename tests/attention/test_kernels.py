@@ -28,7 +28,7 @@ from saccade.attention import (
     attention_path,
     padding_mask,
 )
-from saccade.attention._kernels.additive import additive_scores, exponential, plain_additive_scores
+from saccade.attention._kernels.additive import additive_scores, exp2x, plain_additive_scores
 from saccade.attention._kernels.fused import fused_attention
 from saccade.attention._kernels.plain import masked_softmax
 from saccade.attention._kernels.tiled import tiled_attention
@@ -67,7 +67,7 @@ def test_additive_scores(loops: str, shape: tuple[int, int, int, int], dtype: to
     key = torch.randn(batch, keys, dim, dtype=dtype, requires_grad=True)
     v = torch.randn(dim, dtype=dtype, requires_grad=True)
     exact = [x.detach().double().requires_grad_() for x in (query, key, v)]
-    found, wanted = additive_scores(exponential(query), exponential(key), v), plain_additive_scores(*exact)
+    found, wanted = additive_scores(exp2x(query), exp2x(key), v), plain_additive_scores(*exact)
     limit = 1e-5 if dtype == torch.float32 else 1e-12
     assert relative_error(found, wanted) <= limit
 
@@ -91,9 +91,7 @@ def test_additive_scores_of_nothing(loops: str, shape: tuple[int, int, int, int]
 
 def test_additive_scores_by_differences(loops: str) -> None:
     inputs = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 5, 3), (2, 6, 3), (3,))]
-    assert torch.autograd.gradcheck(
-        lambda query, key, v: additive_scores(exponential(query), exponential(key), v), inputs
-    )
+    assert torch.autograd.gradcheck(lambda query, key, v: additive_scores(exp2x(query), exp2x(key), v), inputs)
 
 
 @pytest.mark.parametrize("shift", [0.0, 20.0, 39.0, -39.0])
@@ -102,10 +100,10 @@ def test_additive_scores_of_large_numbers(loops: str, shift: float) -> None:
     query, key, v = torch.randn(2, 3, 5).double(), torch.randn(2, 4, 5).double(), torch.randn(5).double()
     for sign in (1, -1):
         q, k = (query + shift).float().clamp(-40, 40), (sign * key - shift * sign).float().clamp(-40, 40)
-        found = additive_scores(exponential(q), exponential(k), v.float())
+        found = additive_scores(exp2x(q), exp2x(k), v.float())
         wanted = plain_additive_scores(q.double(), k.double(), v)
         assert (found.double() - wanted).abs().max() <= 1e-5
-    beyond = additive_scores(exponential(torch.full((1, 1, 1), 1e4)), exponential(torch.zeros(1, 1, 1)), torch.ones(1))
+    beyond = additive_scores(exp2x(torch.full((1, 1, 1), 1e4)), exp2x(torch.zeros(1, 1, 1)), torch.ones(1))
     assert float(beyond) == 1.0
 
 
@@ -113,7 +111,7 @@ def test_additive_scores_of_tiny_gradients_do_not_vanish(loops: str) -> None:
     """The gradient is handed back for x, not for e^2x, which would be 0 · inf at either end of the range."""
     query = torch.tensor([[[40.0]]], requires_grad=True)
     key = torch.tensor([[[-40.0]]], requires_grad=True)
-    additive_scores(exponential(query), exponential(key), torch.ones(1)).sum().backward()
+    additive_scores(exp2x(query), exp2x(key), torch.ones(1)).sum().backward()
     assert query.grad is not None
     assert float(query.grad) == pytest.approx(1.0, rel=1e-5)
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from saccade.attention import SCORES, Additive, Attention, attend, recall, remember
-from saccade.attention._kernels.additive import additive_scores, exponential
+from saccade.attention._kernels.additive import additive_scores, exp2x
 from saccade.runtime.kernels.additive import additive_backend
 from saccade.runtime.native import load_library
 from tests.attention.helpers import score_named, tensors
@@ -30,7 +30,7 @@ def test_native_loops_do_not_depend_on_threads(dtype: torch.dtype) -> None:
     try:
         for count in (1, 2):
             torch.set_num_threads(count)
-            scores = additive_scores(exponential(inputs[0]), exponential(inputs[1]), inputs[2])
+            scores = additive_scores(exp2x(inputs[0]), exp2x(inputs[1]), inputs[2])
             results.append((scores, *torch.autograd.grad(scores.square().sum(), inputs)))
     finally:
         torch.set_num_threads(threads)

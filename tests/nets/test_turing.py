@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from saccade.nets import HeadSizes, MachineState, Told, TuringMachine, move_heads
+from saccade.nets import HeadParameters, HeadSizes, MachineState, TuringMachine, move_heads
 from saccade.nets._kernels.turing_step import plain_move_heads
 from saccade.runtime.kernels.turing_step import turing_step
 from tests.attention.test_addressing import content_by_hand, sharpen_by_hand, shift_by_hand
@@ -48,15 +48,15 @@ def run_by_hand(net: TuringMachine, inputs: np.ndarray) -> tuple[np.ndarray, np.
     assert isinstance(net.controller, torch.nn.Linear)
     for now in inputs:
         hidden = np.tanh(layer(net.controller, np.concatenate([now, read])))
-        said = np.split(layer(net.say, hidden), np.cumsum(net.sizes.parts())[:-1])
-        keys = np.tanh(said[0]).reshape(reads + writes, -1)
-        strengths, gates = np.log1p(np.exp(said[1])), sigmoid(said[2])
-        offsets, powers = softmax(said[3].reshape(reads + writes, -1)), 1 + np.log1p(np.exp(said[4]))
-        erases, adds = sigmoid(said[5]).reshape(writes, -1), np.tanh(said[6]).reshape(writes, -1)
+        raw = np.split(layer(net.head_projection, hidden), np.cumsum(net.sizes.parts())[:-1])
+        keys = np.tanh(raw[0]).reshape(reads + writes, -1)
+        betas, gates = np.log1p(np.exp(raw[1])), sigmoid(raw[2])
+        offsets, gammas = softmax(raw[3].reshape(reads + writes, -1)), 1 + np.log1p(np.exp(raw[4]))
+        erases, adds = sigmoid(raw[5]).reshape(writes, -1), np.tanh(raw[6]).reshape(writes, -1)
         for head in range(reads + writes):
-            content = content_by_hand(keys[head], memory, strengths[head])
+            content = content_by_hand(keys[head], memory, betas[head])
             mixed = gates[head] * content + (1 - gates[head]) * weights[head]
-            weights[head] = sharpen_by_hand(shift_by_hand(mixed, offsets[head]), powers[head])
+            weights[head] = sharpen_by_hand(shift_by_hand(mixed, offsets[head]), gammas[head])
         read = np.concatenate([sum(weights[head, i] * memory[i] for i in range(len(memory))) for head in range(reads)])
         for head in range(writes):  # equation 3, all erasures before all additions
             for i in range(len(memory)):
@@ -64,7 +64,7 @@ def run_by_hand(net: TuringMachine, inputs: np.ndarray) -> tuple[np.ndarray, np.
         for head in range(writes):
             for i in range(len(memory)):
                 memory[i] = memory[i] + weights[reads + head, i] * adds[head]
-        logits.append(layer(net.answer, np.concatenate([hidden, read])))
+        logits.append(layer(net.output, np.concatenate([hidden, read])))
     return np.stack(logits), memory
 
 
@@ -88,8 +88,8 @@ def heads_and_memory(
     heads = sizes.read + sizes.write
     memory = torch.randn(3, locations, sizes.width, generator=rng, dtype=dtype)
     last = torch.softmax(torch.randn(3, heads, locations, generator=rng, dtype=dtype), dim=-1)
-    said = scale * torch.randn(3, sum(sizes.parts()), generator=rng, dtype=dtype)
-    return memory.requires_grad_(), last.requires_grad_(), said.requires_grad_()
+    raw = scale * torch.randn(3, sum(sizes.parts()), generator=rng, dtype=dtype)
+    return memory.requires_grad_(), last.requires_grad_(), raw.requires_grad_()
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
@@ -138,19 +138,19 @@ def test_gradients_are_cut_from_step_to_step() -> None:
         torch.testing.assert_close(
             other / other.norm(dim=(1, 2), keepdim=True), one / one.norm(dim=(1, 2), keepdim=True)
         )
-    torch.testing.assert_close(short[2], whole[2])  # what the controller said stays as it was
+    torch.testing.assert_close(short[2], whole[2])  # the head parameters stay as they were
 
 
 @pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("scale", [30.0, 1000.0])
 def test_extreme_words_give_finite_gradients(scale: float):
     sizes = HeadSizes(4, 1, 1, 3)
-    memory, last, said = heads_and_memory(sizes, 8, torch.float32, scale)
+    memory, last, raw = heads_and_memory(sizes, 8, torch.float32, scale)
     with torch.no_grad():
         memory[:, 0] = 0
         last[:, :, 1] = 0
-    results = move_heads(memory, last, said, sizes)
-    gradients = torch.autograd.grad([part.square().sum() for part in results], (memory, last, said))
+    results = move_heads(memory, last, raw, sizes)
+    gradients = torch.autograd.grad([part.square().sum() for part in results], (memory, last, raw))
     assert all(torch.isfinite(part).all() for part in (*results, *gradients))
 
 
@@ -158,31 +158,31 @@ def test_extreme_words_give_finite_gradients(scale: float):
 def test_tensors_of_several_dtypes_are_refused(dtypes: tuple[int, int, int]):
     sizes = HeadSizes(3, 1, 1, 3)
     tensors = heads_and_memory(sizes, 5, torch.float32)
-    memory, last, said = (one.double() if kind else one for one, kind in zip(tensors, dtypes, strict=True))
-    refused = r"(last|said): found torch\.float\d\d on cpu, wanted torch\.float\d\d on cpu, as memory is"
+    memory, last, raw = (one.double() if kind else one for one, kind in zip(tensors, dtypes, strict=True))
+    refused = r"(last|raw_parameters): found torch\.float\d\d on cpu, wanted torch\.float\d\d on cpu, as memory is"
     with pytest.raises(ValueError, match=refused):
-        move_heads(memory, last, said, sizes)
+        move_heads(memory, last, raw, sizes)
     with pytest.raises(ValueError, match=refused):
-        turing_step(memory, last, said, 1, 1, 3, 0.0)
+        turing_step(memory, last, raw, 1, 1, 3, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"read": 0}, "read: found 0 heads"),
         ({"read": 2**40}, "last: found shape"),
         ({"read": -1, "write": 3}, "read: found -1 heads"),
         ({"write": 2}, "last: found shape"),
-        ({"shifts": 4}, "said: found shape"),
+        ({"shifts": 4}, "raw_parameters: found shape"),
         ({"limit": float("nan")}, "limit: found nan"),
     ],
 )
-def test_wrong_numbers_of_heads_are_named(changes: dict[str, float], said: str):
+def test_wrong_numbers_of_heads_are_named(changes: dict[str, float], message: str):
     sizes = HeadSizes(3, 1, 1, 3)
-    memory, last, told = heads_and_memory(sizes, 5, torch.float32)
+    memory, last, raw = heads_and_memory(sizes, 5, torch.float32)
     numbers: dict[str, float] = {"read": 1, "write": 1, "shifts": 3, "limit": 0.0} | changes
-    with pytest.raises(ValueError, match=said):
-        turing_step(memory, last, told, **numbers)
+    with pytest.raises(ValueError, match=message):
+        turing_step(memory, last, raw, **numbers)
 
 
 @pytest.mark.usefixtures("loops")
@@ -191,10 +191,10 @@ def test_wrong_numbers_of_heads_are_named(changes: dict[str, float], said: str):
 def test_what_is_no_number_shows(kind: torch.dtype, part: int):
     """A weight that is NaN is not the smallest there is."""
     sizes = HeadSizes(3, 1, 2, 3)
-    tensors = memory, last, said = heads_and_memory(sizes, 5, kind)
+    tensors = memory, last, raw = heads_and_memory(sizes, 5, kind)
     with torch.no_grad():
         tensors[part][1].view(-1)[-1] = torch.nan
-    found, wanted = move_heads(memory, last, said, sizes), plain_move_heads(memory, last, said, sizes)
+    found, wanted = move_heads(memory, last, raw, sizes), plain_move_heads(memory, last, raw, sizes)
     assert any(one.isnan().any() for one in wanted)
     for one, other in zip(found, wanted, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5, equal_nan=True)
@@ -207,7 +207,7 @@ def test_a_machine_may_be_trained_under_autocast(controller: str, step_clip: flo
     torch.manual_seed(0)
     net = TuringMachine(3, 2, locations=7, width=4, dim=5, controller=controller, step_clip=step_clip)  # pyright: ignore[reportArgumentType]
     inputs = torch.randn(2, 4, 3)
-    wanted = torch.autograd.grad(net(inputs)[0].square().sum(), net.say.weight)[0]
+    wanted = torch.autograd.grad(net(inputs)[0].square().sum(), net.head_projection.weight)[0]
     for _ in range(3):
         net.zero_grad()
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -216,8 +216,8 @@ def test_a_machine_may_be_trained_under_autocast(controller: str, step_clip: flo
         assert state.memory.dtype == state.weights.dtype == torch.float32
         logits.float().square().sum().backward()
         assert all(one.grad is None or one.grad.isfinite().all() for one in net.parameters())
-        assert net.say.weight.grad is not None
-        assert (net.say.weight.grad - wanted).norm() < 0.05 * wanted.norm()
+        assert net.head_projection.weight.grad is not None
+        assert (net.head_projection.weight.grad - wanted).norm() < 0.05 * wanted.norm()
 
 
 @pytest.mark.parametrize("controller", ["feed-forward", "lstm"])
@@ -253,9 +253,9 @@ def test_a_watcher_sees_each_step_and_may_change_it():
     inputs = torch.randn(1, 3, INPUTS, dtype=torch.float64)
     seen: list[int] = []
 
-    def forget(step: int, state: MachineState, told: Told) -> MachineState | None:
+    def forget(step: int, state: MachineState, parameters: HeadParameters) -> MachineState | None:
         seen.append(step)
-        assert told.add.shape == (1, 1, WIDTH)
+        assert parameters.add.shape == (1, 1, WIDTH)
         return state._replace(memory=torch.zeros_like(state.memory)) if step == 1 else None
 
     with torch.no_grad():
@@ -275,19 +275,17 @@ def test_first_memories():
 
 
 def test_heads_that_read_may_begin_by_content_and_those_that_write_begin_by_location():
-    told: list[Told] = []
+    seen: list[HeadParameters] = []
 
-    def watch(_step: int, state: MachineState, said: Told) -> MachineState:
-        told.append(said)
+    def watch(_step: int, state: MachineState, parameters: HeadParameters) -> MachineState:
+        seen.append(parameters)
         return state
 
     torch.manual_seed(0)
-    net = TuringMachine(
-        3, 2, locations=7, width=4, dim=5, read_heads=2, write_heads=3, gate_bias=2.0, strength_bias=4.0
-    )
+    net = TuringMachine(3, 2, locations=7, width=4, dim=5, read_heads=2, write_heads=3, gate_bias=2.0, beta_bias=4.0)
     with torch.no_grad():
-        net.say.weight.zero_()
+        net.head_projection.weight.zero_()
         net(torch.zeros(1, 1, 3), watch=watch)
-    (one,) = told
-    np.testing.assert_allclose(one.where.gate[0], sigmoid(np.array([2.0, 2.0, -2.0, -2.0, -2.0])), rtol=1e-6)
-    np.testing.assert_allclose(one.where.strength[0], np.full(5, 4.0), atol=0.5)  # softplus, and a little chance
+    (one,) = seen
+    np.testing.assert_allclose(one.addressing.gate[0], sigmoid(np.array([2.0, 2.0, -2.0, -2.0, -2.0])), rtol=1e-6)
+    np.testing.assert_allclose(one.addressing.beta[0], np.full(5, 4.0), atol=0.5)  # softplus, and a little chance

@@ -91,7 +91,7 @@ def _heads(rng: RandomArguments) -> tuple[HeadSizes, tuple[Tensor, Tensor, Tenso
     return HeadSizes(width, read, write, shifts, limit), tensors
 
 
-_HEADS = ("memory", "last", "said", "read", "write", "shifts", "limit", "weights", "kept")
+_HEADS = ("memory", "last", "raw_parameters", "read", "write", "shifts", "limit", "weights", "saved")
 
 
 def turing_step(rng: RandomArguments) -> None:
@@ -110,12 +110,12 @@ def turing_backward(rng: RandomArguments) -> None:
     if rng.goes_wrong():
         results[0], kept = rng.tensor(*last.shape), rng.tensor(*kept.shape)
     gradients = tuple(rng.one_of((None, rng.tensor(*one.shape))) for one in results)
-    names = *_HEADS, "of_weights", "of_reads", "of_memory"
+    names = *_HEADS, "grad_weights", "grad_reads", "grad_memory"
     found = answer(names, OPERATORS.turing_backward, *tensors, results[0], kept, *gradients, *numbers)
     if rng.odd or not rng.right:
         return  # of results that were not these
-    inputs = memory, last, said = tuple(one.detach().clone().requires_grad_() for one in tensors)
-    plain = plain_move_heads(memory, last, said, sizes)
+    inputs = memory, last, raw = tuple(one.detach().clone().requires_grad_() for one in tensors)
+    plain = plain_move_heads(memory, last, raw, sizes)
     used = [(one, gradient) for one, gradient in zip(plain, gradients, strict=True) if gradient is not None]
     if used:
         outputs, slopes = zip(*used, strict=True)

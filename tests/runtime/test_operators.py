@@ -20,13 +20,13 @@ def arguments() -> dict[str, tuple[Any, ...]]:
     """For each operator, right ones, none of them contiguous that need not be."""
     torch.manual_seed(0)
     query, key = torch.rand(2, 4, 3).transpose(1, 2), torch.rand(2, 5, 4).transpose(1, 2)
-    memory, last, said = (
+    memory, last, raw = (
         torch.randn(2, 4, 7).transpose(1, 2),
         torch.rand(2, 7, 2).transpose(1, 2),
         torch.randn(28, 2).t(),
     )
     heads = 1, 1, 3, 0.0
-    weights, reads, after, kept = (
+    weights, reads, after, saved = (
         torch.rand(2, 2, 7),
         torch.randn(2, 1, 4),
         torch.randn(2, 7, 4),
@@ -37,8 +37,8 @@ def arguments() -> dict[str, tuple[Any, ...]]:
         "additive_slopes": (query, key, torch.randn(2, 5, 3).transpose(1, 2)),
         "best_tokens": (torch.randn(9, 3).t(), 2, 1),
         "drop": (torch.randn(4, 3).t(), torch.randn(4), 0.3, 1, 2),
-        "turing_step": (memory, last, said, *heads),
-        "turing_backward": (memory, last, said, weights, kept, weights, reads, after, *heads),
+        "turing_step": (memory, last, raw, *heads),
+        "turing_backward": (memory, last, raw, weights, saved, weights, reads, after, *heads),
     }
 
 

@@ -32,7 +32,7 @@ def plain_additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     return torch.tanh(query[..., :, None, :] + key[..., None, :, :]) @ v
 
 
-def exponential(x: Tensor) -> Tensor:
+def exp2x(x: Tensor) -> Tensor:
     """`e^2x` of projected queries or keys, for `additive_scores`: `[B, S, D]` -> `[B, S, D]`."""
     if x.dtype in (torch.float16, torch.bfloat16):
         x = x.float()  # their exponent or precision is too small for e^2x
@@ -40,9 +40,9 @@ def exponential(x: Tensor) -> Tensor:
     return (2 * x.clamp(-limit, limit)).exp()
 
 
-def exponential_keys(x: Tensor) -> Tensor:
-    """`exponential` of keys, laid out in memory as the loops want them, so that no call has to do it again."""
-    return exponential(x.transpose(-1, -2).contiguous()).transpose(-1, -2)
+def exp2x_keys(x: Tensor) -> Tensor:
+    """`exp2x` of keys, laid out in memory as the loops want them, so that no call has to do it again."""
+    return exp2x(x.transpose(-1, -2).contiguous()).transpose(-1, -2)
 
 
 def expect_size(key: Tensor, dim: int) -> None:
@@ -55,7 +55,7 @@ def expect_size(key: Tensor, dim: int) -> None:
 
 
 def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
-    """`[B, T, D]` from `exponential`, `[B, S, D]` from `exponential_keys`, and `[D]` -> scores `[B, T, S]`."""
+    """`[B, T, D]` from `exp2x`, `[B, S, D]` from `exp2x_keys`, and `[D]` -> scores `[B, T, S]`."""
     expect_same_kind("key", key, like=("query", query))
     expect_size(key, query.shape[-1])
     v = v.to(query)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_count, expect_last_dim
-from saccade.attention._kernels.additive import additive_scores, exponential, exponential_keys
+from saccade.attention._kernels.additive import additive_scores, exp2x, exp2x_keys
 from saccade.attention.scores.score import Score
 from saccade.runtime.precision import through
 
@@ -34,10 +34,10 @@ class Additive(Score):
 
     def queries(self, query: Tensor) -> Tensor:
         expect_last_dim("query", query, self.query_projection.in_features)
-        return exponential(through(self.query_projection, query))
+        return exp2x(through(self.query_projection, query))
 
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
-        return exponential_keys(self.projected_keys(key))
+        return exp2x_keys(self.projected_keys(key))
 
     def projected_keys(self, key: Tensor) -> Tensor:
         """`U k` alone, for scores that add a term of their own to it: `[B, S, Dk]` -> `[B, S, D]`."""

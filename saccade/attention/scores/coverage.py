@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._kernels.additive import expect_size, exponential_keys
+from saccade.attention._kernels.additive import exp2x_keys, expect_size
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.score import RememberingScore
 
@@ -37,7 +37,7 @@ class Coverage(RememberingScore):
 
     def recollect(self, keys: Tensor, past: Tensor) -> Tensor:
         expect_size(keys, len(self.weight))
-        return exponential_keys(keys + past[..., None] * self.weight)
+        return exp2x_keys(keys + past[..., None] * self.weight)
 
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return self.additive.compare(queries, keys)

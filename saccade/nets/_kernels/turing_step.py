@@ -1,4 +1,4 @@
-"""One step of the heads of a Neural Turing Machine, from what the controller says to the next memory.
+"""One step of the heads of a Neural Turing Machine, from the controller's output to the next memory.
 
 Letters: `B` batch, `N` locations of the memory, `M` numbers at each, `H` heads (the `R` that read first, then the `W`
 that write), `K` offsets of a shift.
@@ -31,60 +31,62 @@ class HeadSizes(NamedTuple):
     limit: float = 0.0  # a sequence's gradient is cut to this norm from step to step, if it is above 0
 
     def parts(self) -> list[int]:
-        """How a row of what the controller says is cut: key, strength, gate, offsets, power; erase, add."""
+        """How a row of raw head parameters is split: key, beta, gate, offsets, gamma; erase, add."""
         heads = self.read + self.write
         changes = self.write * self.width
         return [heads * self.width, heads, heads, heads * self.shifts, heads, changes, changes]
 
 
-class Told(NamedTuple):
-    """What the controller tells the heads in one step."""
+class HeadParameters(NamedTuple):
+    """What the heads do in one step, after the activations: the controller's interface to them."""
 
-    where: Addressing  # of all H heads
+    addressing: Addressing  # of all H heads
     erase: Tensor  # [B, W, M], between 0 and 1
     add: Tensor  # [B, W, M], between -1 and 1
 
 
-class Moved(NamedTuple):
-    """What came of it."""
+class HeadsOutput(NamedTuple):
+    """What a step of the heads gives."""
 
     weights: Tensor  # [B, H, N]
     reads: Tensor  # [B, R, M]
     memory: Tensor  # [B, N, M]
 
 
-def move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
-    """Memory `[B, N, M]`, where the heads were `[B, H, N]`, and what the controller says, `[B, sum of the parts]`."""
+def move_heads(memory: Tensor, last: Tensor, raw_parameters: Tensor, sizes: HeadSizes) -> HeadsOutput:
+    """Memory `[B, N, M]`, where the heads were `[B, H, N]`, and the raw head parameters, `[B, sum of the parts]`."""
     if not memory.is_meta and torch.is_autocast_enabled(memory.device.type):
         # products are coarser before and after; here, sums of many steps are
-        widest = functools.reduce(torch.promote_types, (memory.dtype, last.dtype, said.dtype))
+        widest = functools.reduce(torch.promote_types, (memory.dtype, last.dtype, raw_parameters.dtype))
         with torch.autocast(memory.device.type, enabled=False):
-            return move_heads(memory.to(widest), last.to(widest), said.to(widest), sizes)
-    if library_for(SOURCE, memory, last, said) is None:
-        expect_numbers("memory", memory, last=last, said=said)
-        return plain_move_heads(memory, last, said, sizes)
-    return Moved(*turing_step(memory, last, said, sizes.read, sizes.write, sizes.shifts, sizes.limit)[:3])
+            return move_heads(memory.to(widest), last.to(widest), raw_parameters.to(widest), sizes)
+    if library_for(SOURCE, memory, last, raw_parameters) is None:
+        expect_numbers("memory", memory, last=last, raw_parameters=raw_parameters)
+        return plain_move_heads(memory, last, raw_parameters, sizes)
+    return HeadsOutput(
+        *turing_step(memory, last, raw_parameters, sizes.read, sizes.write, sizes.shifts, sizes.limit)[:3]
+    )
 
 
-def plain_move_heads(memory: Tensor, last: Tensor, said: Tensor, sizes: HeadSizes) -> Moved:
+def plain_move_heads(memory: Tensor, last: Tensor, raw_parameters: Tensor, sizes: HeadSizes) -> HeadsOutput:
     """The same by torch's operations, which read like the formulas: what the loop is held to."""
-    told = understood(said, sizes)
+    parameters = head_parameters(raw_parameters, sizes)
     memory, last = (part if sizes.limit == 0 else _cut(part, sizes.limit) for part in (memory, last))
-    weights = address(memory, last, told.where)
+    weights = address(memory, last, parameters.addressing)
     reads = weights[:, : sizes.read] @ memory
-    return Moved(weights, reads, write(memory, weights[:, sizes.read :], told.erase, told.add))
+    return HeadsOutput(weights, reads, write(memory, weights[:, sizes.read :], parameters.erase, parameters.add))
 
 
-def understood(said: Tensor, sizes: HeadSizes) -> Told:
-    """What the controller says, `[B, sum of the parts]`, each part within its bounds."""
-    key, strength, gate, offsets, power, erase, add = said.split(sizes.parts(), dim=-1)
-    return Told(
+def head_parameters(raw_parameters: Tensor, sizes: HeadSizes) -> HeadParameters:
+    """The raw head parameters `[B, sum of the parts]`, each part after its activation."""
+    key, beta, gate, offsets, gamma, erase, add = raw_parameters.split(sizes.parts(), dim=-1)
+    return HeadParameters(
         Addressing(
             torch.tanh(key).unflatten(-1, (-1, sizes.width)),
-            F.softplus(strength),
+            F.softplus(beta),
             torch.sigmoid(gate),
             torch.softmax(offsets.unflatten(-1, (-1, sizes.shifts)), dim=-1),
-            1 + F.softplus(power),
+            1 + F.softplus(gamma),
         ),
         torch.sigmoid(erase).unflatten(-1, (-1, sizes.width)),
         torch.tanh(add).unflatten(-1, (-1, sizes.width)),

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "exponential.h"
+#include "exp.h"
 #include "top_k.h"
 
 /* Below this many logits, waking other threads takes longer than doing the work. */
@@ -18,7 +18,7 @@ static float sum_of_powers(const float *restrict x, int64_t n, float highest)
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++)
-        sum += exponential(x[i] - highest);
+        sum += exp_nonpositive(x[i] - highest);
     return sum;
 }
 
@@ -105,14 +105,14 @@ static void best_of_lanes(const float *x, float *values, int64_t *tokens, int64_
         }
 #pragma omp simd
         for (int64_t l = 0; l < LANES; l++) {
-            sum[l] *= exponential(fall[l]);
+            sum[l] *= exp_nonpositive(fall[l]);
             highest[l] = top[l];
         }
         float more[LANES] = {0}; /* not straight into the sum, which would lose digits */
         for (int64_t t = 0; t < here; t++)
 #pragma omp simd
             for (int64_t l = 0; l < LANES; l++)
-                more[l] += exponential(part[t][l] - highest[l]);
+                more[l] += exp_nonpositive(part[t][l] - highest[l]);
         for (int64_t l = 0; l < LANES; l++)
             sum[l] += more[l];
     }

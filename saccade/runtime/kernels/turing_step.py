@@ -1,7 +1,7 @@
 """One step of the heads of a Neural Turing Machine and its derivative: `turing_step.c` as operators.
 
 Letters: `B` batch, `N` locations of the memory, `M` numbers at each, `H` heads (the `R` that read first, then the `W`
-that write), `K` offsets of a shift, `P` numbers that the controller says. `saccade.nets` has the formulas, in torch's
+that write), `K` offsets of a shift, `P` raw head parameters. `saccade.nets` has the formulas, in torch's
 operations.
 """
 
@@ -19,45 +19,56 @@ SOURCE = KERNELS / "turing_step.c"
 
 
 def _forward(
-    memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
+    memory: Tensor, last: Tensor, raw_parameters: Tensor, read: int, write: int, shifts: int, limit: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    batch, locations, width = _expect_sizes(memory, last, said, read, write, shifts, limit)
-    memory, last, said = memory.contiguous(), last.contiguous(), said.contiguous()
-    weights, reads, after, kept = _outputs(memory, last, said, read, write, shifts, limit)
-    tensors, numbers = (memory, last, said, weights, reads, after, kept), (batch, locations, width, read, write, shifts)
-    call(_library("turing_step", memory, last=last, said=said).turing_forward, tensors, *numbers)
-    return weights, reads, after, kept
+    batch, locations, width = _expect_sizes(memory, last, raw_parameters, read, write, shifts, limit)
+    memory, last, raw_parameters = memory.contiguous(), last.contiguous(), raw_parameters.contiguous()
+    weights, reads, after, saved = _outputs(memory, last, raw_parameters, read, write, shifts, limit)
+    call(
+        _library("turing_step", memory, last=last, raw_parameters=raw_parameters).turing_forward,
+        (memory, last, raw_parameters, weights, reads, after, saved),
+        *(batch, locations, width, read, write, shifts),
+    )
+    return weights, reads, after, saved
 
 
 def _backward_step(
     memory: Tensor,
     last: Tensor,
-    said: Tensor,
+    raw_parameters: Tensor,
     weights: Tensor,
-    kept: Tensor,
-    of_weights: Tensor | None,
-    of_reads: Tensor | None,
-    of_memory: Tensor | None,
+    saved: Tensor,
+    grad_weights: Tensor | None,
+    grad_reads: Tensor | None,
+    grad_memory: Tensor | None,
     read: int,
     write: int,
     shifts: int,
     limit: float,
 ) -> tuple[Tensor, ...]:
-    _expect_sizes(memory, last, said, read, write, shifts, limit)
-    made = {"weights": weights, "kept": kept, "of_weights": of_weights, "of_reads": of_reads, "of_memory": of_memory}
+    _expect_sizes(memory, last, raw_parameters, read, write, shifts, limit)
+    made = {
+        "weights": weights,
+        "saved": saved,
+        "grad_weights": grad_weights,
+        "grad_reads": grad_reads,
+        "grad_memory": grad_memory,
+    }
     read_shape = (len(memory), read, memory.shape[2])
     shapes = (last.shape, (*last.shape[:2], 4, last.shape[2]), last.shape, read_shape, memory.shape)
     for (name, tensor), shape in zip(made.items(), shapes, strict=True):
         if tensor is not None and tensor.shape != shape:
             raise ValueError(f"{name}: found shape {list(tensor.shape)}, wanted {list(shape)}")
-    _library("turing_backward", memory, last=last, said=said, **made)
-    return _gradients(memory, last, said, weights, kept, of_weights, of_reads, of_memory, read, write, shifts, limit)
+    _library("turing_backward", memory, last=last, raw_parameters=raw_parameters, **made)
+    return _gradients(
+        memory, last, raw_parameters, weights, saved, grad_weights, grad_reads, grad_memory, read, write, shifts, limit
+    )
 
 
 def _gradients(*arguments: Any) -> tuple[Tensor, ...]:
     """What `_backward_step` gives, of arguments that are known to fit."""
-    memory, last, said, *others, read, write, shifts, limit = arguments
-    given = memory.contiguous(), last.contiguous(), said.contiguous()
+    memory, last, raw_parameters, *others, read, write, shifts, limit = arguments
+    given = memory.contiguous(), last.contiguous(), raw_parameters.contiguous()
     results = torch.empty_like(given[0]), torch.empty_like(given[1]), torch.empty_like(given[2])
     rest = [None if one is None else one.contiguous() for one in others]
     library = load_library(SOURCE, "float" if memory.dtype == torch.float32 else "double").functions
@@ -68,7 +79,7 @@ def _gradients(*arguments: Any) -> tuple[Tensor, ...]:
 
 
 def _expect_sizes(
-    memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
+    memory: Tensor, last: Tensor, raw_parameters: Tensor, read: int, write: int, shifts: int, limit: float
 ) -> tuple[int, int, int]:
     # each message is made only if it is needed: this is called at every step
     if memory.dim() != 3:
@@ -83,8 +94,8 @@ def _expect_sizes(
     if last.shape != (batch, heads, locations):
         raise ValueError(f"last: found shape {list(last.shape)}, wanted {[batch, heads, locations]}")
     numbers = heads * (width + 3 + shifts) + 2 * write * width
-    if said.shape != (batch, numbers):
-        raise ValueError(f"said: found shape {list(said.shape)}, wanted {[batch, numbers]}")
+    if raw_parameters.shape != (batch, numbers):
+        raise ValueError(f"raw_parameters: found shape {list(raw_parameters.shape)}, wanted {[batch, numbers]}")
     if not limit >= 0:
         raise ValueError(f"limit: found {limit}, wanted 0 or more")
     return batch, locations, width
@@ -102,24 +113,26 @@ def _library(name: str, memory: Tensor, **others: Tensor | None) -> ctypes.CDLL:
 
 
 def _outputs(
-    memory: Tensor, last: Tensor, said: Tensor, read: int, write: int, shifts: int, limit: float
+    memory: Tensor, last: Tensor, raw_parameters: Tensor, read: int, write: int, shifts: int, limit: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     reads = memory.new_empty(memory.shape[0], read, memory.shape[2])
-    kept = last.new_empty(*last.shape[:2], 4, last.shape[2])
+    saved = last.new_empty(*last.shape[:2], 4, last.shape[2])
     plain = torch.contiguous_format
-    return torch.empty_like(last, memory_format=plain), reads, torch.empty_like(memory, memory_format=plain), kept
+    return torch.empty_like(last, memory_format=plain), reads, torch.empty_like(memory, memory_format=plain), saved
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    memory, last, said, *ctx.sizes = inputs
-    weights, _, _, kept = output
-    ctx.save_for_backward(memory, last, said, weights, kept)
-    ctx.mark_non_differentiable(kept)
+    memory, last, raw_parameters, *ctx.sizes = inputs
+    weights, _, _, saved = output
+    ctx.save_for_backward(memory, last, raw_parameters, weights, saved)
+    ctx.mark_non_differentiable(saved)
     ctx.set_materialize_grads(False)
 
 
-def _backward(ctx: Any, of_weights: Tensor | None, of_reads: Tensor | None, of_memory: Tensor | None, _: Any) -> Any:
-    saved, gradients = ctx.saved_tensors, (of_weights, of_reads, of_memory)
+def _backward(
+    ctx: Any, grad_weights: Tensor | None, grad_reads: Tensor | None, grad_memory: Tensor | None, _: Any
+) -> Any:
+    saved, gradients = ctx.saved_tensors, (grad_weights, grad_reads, grad_memory)
     with torch.no_grad():
         expect_one_gradient("a step of the Neural Turing Machine", *gradients)
         # of a call that was recorded past the dispatcher, everything has been looked at
@@ -128,18 +141,18 @@ def _backward(ctx: Any, of_weights: Tensor | None, of_reads: Tensor | None, of_m
     return *only_first("a step of the Neural Turing Machine", results, *saved[:3], *gradients), None, None, None, None
 
 
-_TENSORS, _SIZES = "Tensor memory, Tensor last, Tensor said", "int read, int write, int shifts, float limit"
+_TENSORS, _SIZES = "Tensor memory, Tensor last, Tensor raw_parameters", "int read, int write, int shifts, float limit"
 
 turing_backward = define(
-    f"turing_backward({_TENSORS}, Tensor weights, Tensor kept, Tensor? of_weights, Tensor? of_reads, Tensor? of_memory,"
-    f" {_SIZES}) -> (Tensor, Tensor, Tensor)",
+    f"turing_backward({_TENSORS}, Tensor weights, Tensor saved, Tensor? grad_weights, Tensor? grad_reads,"
+    f" Tensor? grad_memory, {_SIZES}) -> (Tensor, Tensor, Tensor)",
     _backward_step,
-    fake=lambda memory, last, said, *_: tuple(
-        torch.empty_like(one, memory_format=torch.contiguous_format) for one in (memory, last, said)
+    fake=lambda memory, last, raw_parameters, *_: tuple(
+        torch.empty_like(one, memory_format=torch.contiguous_format) for one in (memory, last, raw_parameters)
     ),
 )
 
-# Memory [B, N, M], where the heads were [B, H, N], what the controller says [B, P] -> where they are [B, H, N], what is
+# Memory [B, N, M], where the heads were [B, H, N], the raw head parameters [B, P] -> where they are [B, H, N], what is
 # read [B, R, M], the memory after it, and what the derivative needs [B, H, 4, N]. From step to step, a sequence's
 # gradient is cut to the norm `limit`, if that is above 0.
 turing_step = define(

@@ -143,7 +143,7 @@ def _curves(axes: "Axes", trace: "Trace", head: int, phases: Phases) -> None:
 
     steps = np.arange(len(trace.inputs)) + 0.5
     bounded, free = axes, axes.twinx()
-    series = zip(_LINES, (trace.gates, trace.strengths, trace.powers, trace.shifts), strict=True)
+    series = zip(_LINES, (trace.gates, trace.betas, trace.gammas, trace.shifts), strict=True)
     for number, (name, numbers) in enumerate(series):
         on = bounded if name in ("g", "shift") else free
         on.plot(steps, numbers[head], color=f"C{number}", linewidth=1, label=name)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
-from saccade.nets import MachineState, Told, TuringMachine, evaluating
+from saccade.nets import HeadParameters, MachineState, TuringMachine, evaluating
 from saccade.tasks.algorithms.maps import map_of_trace
 from saccade.tasks.algorithms.net import LstmBaseline
 from saccade.tasks.algorithms.problems import Episodes
@@ -63,33 +63,33 @@ class MemoryMachine(Model[MachineSettings, TuringMachine | LstmBaseline]):
             raise InputError("this model is an LSTM; it has no memory to look into")
         edits = edits or {}
         self._expect_trace(inputs, edits)
-        steps: list[tuple[MachineState, Told]] = []
+        steps: list[tuple[MachineState, HeadParameters]] = []
 
-        def watch(number: int, state: MachineState, told: Told) -> MachineState:
+        def watch(number: int, state: MachineState, parameters: HeadParameters) -> MachineState:
             if number in edits:
                 before = state.memory[0].numpy()
                 changed = edits[number](before.copy())
                 if not isinstance(changed, np.ndarray) or changed.shape != before.shape:
                     raise InputError(f"edits: that of step {number} wants to return the memory, {list(before.shape)}")
                 state = state._replace(memory=torch.from_numpy(changed.astype(np.float32))[None])
-            steps.append((state, told))
+            steps.append((state, parameters))
             return state
 
         with evaluating(self.net):
             logits, _ = self.net(self._expect(inputs[None]), watch=watch)
-        states, told = [state for state, _ in steps], [one for _, one in steps]
+        states, parameters = [state for state, _ in steps], [one for _, one in steps]
         moves = torch.arange(self.net.sizes.shifts, dtype=torch.float32) - self.net.sizes.shifts // 2
         return Trace(
             inputs=np.asarray(inputs, dtype=np.float32),
             outputs=torch.sigmoid(logits[0]).numpy(),
-            adds=_by_head([one.add for one in told]),
-            erases=_by_head([one.erase for one in told]),
+            adds=_by_head([one.add for one in parameters]),
+            erases=_by_head([one.erase for one in parameters]),
             reads=_by_head([state.reads.unflatten(1, (self.net.sizes.read, -1)) for state in states]),
             weights=_by_head([state.weights for state in states]),
-            gates=_by_head([one.where.gate for one in told]),
-            strengths=_by_head([one.where.strength for one in told]),
-            powers=_by_head([one.where.power for one in told]),
-            shifts=_by_head([one.where.offsets @ moves for one in told]),
+            gates=_by_head([one.addressing.gate for one in parameters]),
+            betas=_by_head([one.addressing.beta for one in parameters]),
+            gammas=_by_head([one.addressing.gamma for one in parameters]),
+            shifts=_by_head([one.addressing.offsets @ moves for one in parameters]),
             memories=torch.cat([state.memory for state in states]).numpy(),
         )
 

@@ -28,7 +28,7 @@ class NtmSettings(Settings):
     gate_bias: Annotated[
         float, Field(ge=-10, le=10)
     ] = -2.0  # reading heads begin by location below 0, by content above
-    strength_bias: Annotated[float, Field(ge=-10, le=10)] = 0.0  # first β: the higher, the pickier about content
+    beta_bias: Annotated[float, Field(ge=-10, le=10)] = 0.0  # first β: the higher, the pickier about content
 
 
 class BaselineSettings(Settings):

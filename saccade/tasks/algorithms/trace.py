@@ -22,8 +22,8 @@ class Trace(Output):
     reads: Array  # [R, T, M], by each head that reads
     weights: Array  # [H, T, N], the R that read first
     gates: Array  # [H, T], g: 0 is where it was, 1 is where the content is
-    strengths: Array  # [H, T], β of the content
-    powers: Array  # [H, T], γ of the sharpening
+    betas: Array  # [H, T], β of the content
+    gammas: Array  # [H, T], γ of the sharpening
     shifts: Array  # [H, T], the mean move in locations
     memories: Array  # [T, N, M], after each step
 

@@ -45,18 +45,18 @@ def by_hand() -> MemoryMachine:
         assert isinstance(controller, torch.nn.Linear)
         for bit in range(bits + 1):  # the bits and the mark pass through, as far as tanh lets them
             controller.weight[bit, bit] = 5.0
-        say = net.say
-        say.weight[parts[0] + 3, 3] = 5.0  # the reading head looks for the first location ...
-        say.bias[parts[1]] = 60.0
-        say.weight[parts[2], 3], say.bias[parts[2]] = 80.0, -40.0  # ... when the mark comes
-        say.bias[parts[2] + 1] = -40.0  # the writing head never goes by content
-        say.bias[parts[3] + 2] = say.bias[parts[3] + 5] = 40.0  # both move one location on,
-        say.weight[parts[3] + 1, 3] = 80.0  # but the reading head stays at the first location when it finds it
-        say.bias[parts[4] : parts[5]] = 5.0
+        projection = net.head_projection
+        projection.weight[parts[0] + 3, 3] = 5.0  # the reading head looks for the first location ...
+        projection.bias[parts[1]] = 60.0
+        projection.weight[parts[2], 3], projection.bias[parts[2]] = 80.0, -40.0  # ... when the mark comes
+        projection.bias[parts[2] + 1] = -40.0  # the writing head never goes by content
+        projection.bias[parts[3] + 2] = projection.bias[parts[3] + 5] = 40.0  # both move one location on,
+        projection.weight[parts[3] + 1, 3] = 80.0  # but the reading head stays at the first location when it finds it
+        projection.bias[parts[4] : parts[5]] = 5.0
         for bit in range(bits):
-            say.weight[parts[6] + bit, bit] = 5.0
+            projection.weight[parts[6] + bit, bit] = 5.0
         for bit in range(bits):  # the outputs are what was read
-            net.answer.weight[bit, 8 + bit], net.answer.bias[bit] = 20.0, -10.0
+            net.output.weight[bit, 8 + bit], net.output.bias[bit] = 20.0, -10.0
     return machine
 
 
@@ -95,7 +95,7 @@ def test_a_trace_is_what_the_machine_did():
     assert trace.write_weights.shape == (3, steps, 10)
     assert trace.adds.shape == trace.erases.shape == (3, steps, 6)
     assert trace.memories.shape == (steps, 10, 6)
-    assert trace.gates.shape == trace.strengths.shape == trace.powers.shape == trace.shifts.shape == (5, steps)
+    assert trace.gates.shape == trace.betas.shape == trace.gammas.shape == trace.shifts.shape == (5, steps)
     np.testing.assert_allclose(trace.weights.sum(-1), 1, rtol=1e-5)
     assert (np.abs(trace.shifts) <= 2).all()
     # equations 2 to 4, from one step of the trace to the next

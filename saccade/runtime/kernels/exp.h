@@ -19,7 +19,7 @@ static inline float float_of(uint32_t bits)
 
 /* e^x for x <= 0, and NaN for NaN, relative error below 2e-7: 2^n times a polynomial (Cephes) on
    [-log(2) / 2, log(2) / 2]. */
-static inline float exponential(float x)
+static inline float exp_nonpositive(float x)
 {
     const uint32_t bits = bits_of(x), lowest = 0xc2ae0000u; /* -87: below it, e^x is no normal number */
     const uint32_t around = 0x007fffffu; /* takes the bits of a negative NaN past the highest, and so below the limit */
