@@ -11,22 +11,20 @@ fast as the exact one each is (the median of turns).
 import argparse
 import json
 import statistics
-import sys
 import time
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import torch
 
 import saccade
 from saccade.base.errors import InputError
 from saccade.base.files import read_lines
-from saccade.runtime import shortlist
+from saccade.runtime.prepared import Precision
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.result import Translation
 
-Way = Literal["exact", "float32", "int8"]
-WAYS: tuple[Way, ...] = get_args(Way)
+WAYS: tuple[Precision, ...] = ("exact", "float32", "int8")
 
 
 def main() -> None:
@@ -56,7 +54,7 @@ def compare(translator: Translator, sentences: list[str], beam: int, *, turns: i
     for _ in range(turns):
         for way in WAYS:
             began = time.perf_counter()
-            found[way] = translate(translator, sentences, beam, way)
+            found[way] = translator.translate(sentences, beam=beam, precision=way)
             seconds[way].append(time.perf_counter() - began)
     results: dict[str, Any] = {"sentences": len(sentences)}
     for way in WAYS[1:]:
@@ -70,17 +68,6 @@ def compare(translator: Translator, sentences: list[str], beam: int, *, turns: i
             "times_as_fast": round(statistics.median(ratios), 2),
         }
     return results
-
-
-def translate(translator: Translator, sentences: list[str], beam: int, way: Way) -> list[Translation]:
-    if way != "exact":
-        return translator.translate(sentences, beam=beam, precision=way)
-    usual = shortlist.MIN_WEIGHTS
-    shortlist.MIN_WEIGHTS = sys.maxsize  # no weight is so large
-    try:
-        return translator.translate(sentences, beam=beam)
-    finally:
-        shortlist.MIN_WEIGHTS = usual
 
 
 if __name__ == "__main__":

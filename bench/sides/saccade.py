@@ -15,7 +15,7 @@ from saccade.decode import beam_search, greedy_search
 from saccade.nets import TuringMachine
 from saccade.nets.settings import TransformerSettings
 from saccade.runtime.heap import keep_heap
-from saccade.runtime.precision import Precision, products_in
+from saccade.runtime.prepared import Precision, PreparedCache
 from saccade.tasks.translation.net import TranslationNet, make_net, translation_loss
 from saccade.tasks.translation.settings import RnnSettings
 from saccade.text import Batch, Batches, Example, pad
@@ -75,7 +75,8 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
     if job.task == "decode":
         net.eval()
         turn = decoding_turn(job, pairs, _searcher(job, net))
-        return _with_precision(turn, "int8" if job.precision == "int8" else "float32")
+        precision = "int8" if job.precision == "int8" else "float32"
+        return _prepared(turn, net.requires_grad_(requires_grad=False), precision)
     task = _Training(net, pairs, job.batch_tokens)
     precision = "bfloat16" if job.precision == "bfloat16" else "float32"
     settings = TrainSettings(lr=1e-4, schedule="constant", warmup=0, precision=precision)
@@ -108,14 +109,15 @@ def _turing_turn(job: Job) -> Turn:
     return turn
 
 
-def _with_precision(turn: Turn, precision: Precision) -> Turn:
-    """Weights are rounded once for all batches, as `saccade translate` does it."""
+def _prepared(turn: Turn, net: TranslationNet, precision: Precision) -> Turn:
+    """Weights are prepared once for all batches, as a loaded model does it."""
+    prepared = PreparedCache().of(net, precision)
 
-    def rounded_turn() -> int:
-        with products_in(precision):
+    def prepared_turn() -> int:
+        with prepared.use():
             return turn()
 
-    return rounded_turn
+    return prepared_turn
 
 
 def _searcher(job: Job, net: TranslationNet) -> Callable[[list[list[int]]], Any]:

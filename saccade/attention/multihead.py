@@ -20,7 +20,7 @@ from saccade.attention.scores.dot import ScaledDot
 from saccade.attention.scores.score import Score
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.weighting import Weighting
-from saccade.runtime.bfloat16 import through
+from saccade.runtime.precision import through
 
 
 class MultiHead(nn.Module):

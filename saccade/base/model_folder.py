@@ -163,7 +163,7 @@ def load_model(make: Callable[[], ModelT], folder: Path) -> ModelT:
     expect_tensors(read_header(path, remedy=_REMEDY), wanted, where=str(path))
     model = make()
     read_into(model.net, path)
-    model.net.eval()
+    model.net.eval().requires_grad_(requires_grad=False)
     return model
 
 

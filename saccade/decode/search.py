@@ -14,7 +14,7 @@ from saccade.decode.rules import Hypothesis, length_penalty
 from saccade.decode.single import greedy_search, sample
 from saccade.decode.trace import UNTRACED, Trace
 from saccade.nets import Encoded, Searchable
-from saccade.runtime.precision import PRECISIONS, Precision, products_in
+from saccade.runtime.prepared import PRECISIONS, Precision, running_in
 
 StateT = TypeVar("StateT")
 
@@ -32,7 +32,7 @@ class Search:
     top_k: int | None = None
     top_p: float = 1.0
     seed: int = 0  # of the draws
-    precision: Precision = "float32"  # of products; int8 is faster where the processor knows it
+    precision: Precision = "float32"  # of products: `saccade/runtime/precision.py` says what they are
 
     def __post_init__(self) -> None:
         for name in ("beam", "nbest", "top_k", "seed"):
@@ -49,7 +49,7 @@ class Search:
                 ("top_p", self.top_p, 1.0),
             ):
                 expect(name, value, value == usual, "sampling with it, which was not asked for")
-        expect("precision", self.precision, self.precision in PRECISIONS, " or ".join(PRECISIONS))
+        expect("precision", self.precision, self.precision in PRECISIONS, "float32, int8 or exact")
         expect("length_penalty", self.length_penalty, 0 <= self.length_penalty <= 10, "0 to 10")
         expect("coverage_penalty", self.coverage_penalty, 0 <= self.coverage_penalty <= 10, "0 to 10")
         expect("temperature", self.temperature, 0 < self.temperature <= 100, "above 0, up to 100")
@@ -98,7 +98,7 @@ def find(
     prefixes  for each input, the tokens that they have to begin with
     names     for each input, what its draws belong to: they are the same wherever it stands
     """
-    with products_in(how.precision):
+    with running_in(how.precision):
         if how.sampling:
             uniforms = [_uniforms(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
             drawn = sample(

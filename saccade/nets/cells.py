@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.runtime.eager import has_numbers, is_bare, is_eager
-from saccade.runtime.precision import linear, products_are_rounded
+from saccade.runtime.precision import is_quantized, linear
 
 KINDS = (nn.RNN, nn.GRU, nn.LSTM)
 State = tuple[Tensor, ...]  # [B, D] each: the hidden state, and an LSTM's cell state after it
@@ -76,7 +76,7 @@ def read_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tu
     Gives the states of the top layer `[B, S, directions D]`, zeros at padding, and what it ends with in each direction,
     side by side, `[B, directions D]` each.
     """
-    if is_bare(rnn, *KINDS) and (products_are_rounded() or not (is_eager() and has_numbers(x))):
+    if is_bare(rnn, *KINDS) and (is_quantized() or not (is_eager() and has_numbers(x))):
         return read_through(rnn, x, mask)
     packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
     output, final = rnn(packed)

@@ -19,6 +19,7 @@ from saccade.nets.transformer_steps import (
     Matrix,
     StackWeights,
     StepState,
+    any_quantized,
     fast_layer_norm,
     gather,
     norm_of,
@@ -27,9 +28,9 @@ from saccade.nets.transformer_steps import (
     start_steps,
     step_through,
 )
-from saccade.runtime.bfloat16 import through
 from saccade.runtime.eager import is_eager
-from saccade.runtime.precision import kept
+from saccade.runtime.precision import through
+from saccade.runtime.prepared import derived
 
 Norm = Literal["pre", "post"]
 Positions = Literal["sinusoidal", "learned", "rotary", "none"]
@@ -171,7 +172,7 @@ class TransformerEncoder(nn.Module):
         """All layers by one native loop, for short inputs; None where that is not for these layers, or not faster."""
         if torch.is_grad_enabled() or x[..., 0].numel() > MAX_FUSED_TOKENS:
             return None
-        found = kept(self, self._stack)
+        found = derived(self, self._stack)
         return None if found is None else fused_encode(x, mask, found)
 
     def _stack(self) -> EncoderStack | None:
@@ -181,6 +182,8 @@ class TransformerEncoder(nn.Module):
         if scale is None or not all(isinstance(layer.feed_forward.activation, nn.ReLU) for layer in layers):
             return None
         weights = tuple(layer.weights() for layer in layers)
+        if any_quantized(weights):
+            return None
         return gather_encoder(weights, pre_norm=self.shape.norm == "pre", heads=self.shape.heads, scale=scale)
 
     def _layers(self) -> list[EncoderLayer]:
@@ -320,7 +323,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
 
     def _start_steps(self, encoded: Encoded, copies: int) -> StepState | None:
         """The state for steps of `saccade.nets.transformer_steps`; None where they do not compute these layers."""
-        found = None if self.training else kept(self, self._stack)
+        found = None if self.training else derived(self, self._stack)
         return None if found is None else start_steps(*found, encoded, heads=self.shape.heads, copies=copies)
 
     def _stack(self) -> tuple[StackWeights, Matrix] | None:

@@ -30,6 +30,7 @@ from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import is_bare, is_eager, is_plain
 from saccade.runtime.native import KERNELS, call, library_for
+from saccade.runtime.precision import linear, quantizes
 
 _INITIAL_CAPACITY = 16  # of a sequence, in the cache
 SOURCE = KERNELS / "transformer_step.c"
@@ -48,7 +49,7 @@ class Matrix(NamedTuple):
     bias: Tensor  # [out]
 
     def __call__(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
+        return linear(x, self.weight, self.bias)
 
 
 class Norm(NamedTuple):
@@ -139,6 +140,11 @@ def _can_step(attention: MultiHead) -> bool:
     )
 
 
+def any_quantized(layers: Iterable[Iterable[object]]) -> bool:
+    """Whether products of these layers are computed in int8 now; the fused loops compute in float32 alone."""
+    return any(quantizes(part.weight) for layer in layers for part in layer if isinstance(part, Matrix))
+
+
 class StackWeights(NamedTuple):
     """What all layers know, and how they are put together."""
 
@@ -147,6 +153,7 @@ class StackWeights(NamedTuple):
     scale: float  # of the dot products
     addresses: Tensor | None  # [L, 18], where the tensors of the layers lie, for the native loop if there is one
     eps: Tensor  # [L, 3], of their norms
+    fused: bool  # whether a few rows may go through all layers in one call
 
 
 class StepState(NamedTuple):
@@ -198,7 +205,8 @@ def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) ->
     if len({type(layer.activation) for layer in layers}) > 1 or NativeLoops.for_tensor(layers[0].qkv.weight) is None:
         addresses = None
     eps = [[part.eps for part in layer if isinstance(part, Norm)] for layer in layers]
-    return StackWeights(layers, pre_norm, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"))
+    fused = addresses is not None and isinstance(layers[0].activation, nn.ReLU) and not any_quantized(layers)
+    return StackWeights(layers, pre_norm, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"), fused)
 
 
 def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads: int, copies: int) -> StepState:
@@ -248,7 +256,7 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
         state.self_mask[..., here] = state.diagonal_mask
     native = None if need_weights or state.weights.addresses is None else NativeLoops.for_tensor(x)
     loops = TorchLoops(keeps_weights=need_weights) if native is None else native
-    if native is not None and len(x) <= MAX_FUSED_ROWS and isinstance(state.weights.layers[0].activation, nn.ReLU):
+    if native is not None and state.weights.fused and len(x) <= MAX_FUSED_ROWS:
         x = native.through_layers(x, state)
     else:
         for number in range(len(state.weights.layers)):

@@ -1,96 +1,47 @@
 """How exactly a net that is used, not trained, multiplies by its large matrices.
 
-    with products_in("int8"):
-        ...  # searches
-
-Within, what goes through `linear` is computed in int8: `saccade/runtime/quantized.py` has the
-formula. In "float32" it is not, but a large matrix of which only the highest outputs are wanted goes by
-`highest_outputs`.
+float32  the default. Where only the highest outputs of a large matrix are wanted, `highest_outputs` finds them by a
+         shortlist: those are exact, the others right to five digits (`saccade/runtime/shortlist.py`)
+int8     products from whole numbers up to 127 (`saccade/runtime/quantized.py`)
+exact    every product in float32, whatever is wanted of it
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
-import torch
 from torch import Tensor, nn
 
 from saccade.runtime import bfloat16
-from saccade.runtime.eager import is_bare, is_eager, is_plain
+from saccade.runtime.eager import is_bare, is_plain
+from saccade.runtime.prepared import Prepared, in_use
 from saccade.runtime.quantized import Int8Matrix
-from saccade.runtime.shortlist import ShortlistMatrix, make_shortlist
-
-Precision = Literal["float32", "int8"]
-PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+from saccade.runtime.shortlist import make_shortlist
 
 # To make a `ShortlistMatrix` takes about as long as to multiply so many rows one by one; fewer do not gain by it.
 SHORTLIST_AFTER_ROWS = 16
 
-_Where = tuple[int, ...]  # where a weight lies, and how
+# Smaller ones lie in the processor's cache, and to quantize their inputs takes as long as the product.
+MIN_QUANTIZED_WEIGHTS = 1 << 16
 
 T = TypeVar("T")
 
 
-@dataclass
-class _Products:
-    """What products are computed in, and what was made of weights for them."""
-
-    precision: Precision
-    rounded: dict[_Where, Int8Matrix] = field(default_factory=dict)
-    shortlists: dict[_Where, ShortlistMatrix | None] = field(default_factory=dict)
-    rows_asked: Counter[_Where] = field(default_factory=Counter)  # of weights whose highest outputs were wanted
-    kept: dict[int, tuple[nn.Module, Any]] = field(default_factory=dict)  # by the identity of the module, which stays
+def is_quantized() -> bool:
+    """Whether products are asked for in int8."""
+    return _quantized() is not None
 
 
-_products: ContextVar[_Products | None] = ContextVar("products", default=None)
-
-
-@contextmanager
-def products_in(precision: Precision) -> Iterator[None]:
-    """Multiply in this precision.
-
-    What is made of a net is made once: until the end its weights must not change, and no hooks be added.
-    """
-    inside = _products.get()
-    if inside is not None and inside.precision == precision:
-        yield  # as it is already
-        return
-    token = _products.set(_Products(precision))
-    try:
-        yield
-    finally:
-        _products.reset(token)
-
-
-def kept(module: nn.Module, make: Callable[[], T]) -> T:
-    """What `make` gives of a module: once within `products_in`, and anew for each call elsewhere.
-
-    There, nobody knows whether weights have changed: a fused optimizer does it without a trace.
-    """
-    products = _products_now()
-    if products is None:
-        return make()
-    if id(module) not in products.kept:
-        products.kept[id(module)] = module, make()
-    return products.kept[id(module)][1]
-
-
-def products_are_rounded() -> bool:
-    return _rounded() is not None
+def quantizes(weight: Tensor) -> bool:
+    """Whether products with this weight are computed in int8 now."""
+    return weight.numel() >= MIN_QUANTIZED_WEIGHTS and is_plain(weight) and _quantized() is not None
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that was asked for."""
-    matrices = _rounded()
-    if matrices is None or not weight.numel() or not is_plain(weight):
+    prepared = _quantized() if weight.numel() >= MIN_QUANTIZED_WEIGHTS else None
+    if prepared is None or not is_plain(weight):
         return bfloat16.linear(x, weight, bias)
-    where = _where(weight)
-    if where not in matrices:
-        matrices[where] = Int8Matrix(weight)
-    return matrices[where](x, bias)
+    return _made_of(weight, Int8Matrix, prepared)(x, bias)
 
 
 def through(layer: nn.Module, x: Tensor) -> Tensor:
@@ -105,32 +56,26 @@ def highest_outputs(x: Tensor, weight: Tensor, bias: Tensor | None, *, count: in
     """The product x Wᵀ + b, `[R, in]` -> `[R, out]`, of which the `count` highest of each row and the first are wanted.
 
     These, `always` of the first, are exact, and the others nearly (`saccade/runtime/shortlist.py`). None where that is
-    not faster, and in int8.
+    not faster, and in other precisions than float32.
     """
-    products = _products_now()
-    if products is None or products.precision != "float32":
+    prepared = in_use()
+    if prepared is None or prepared.precision != "float32":
         return None
-    where = _where(weight)
-    products.rows_asked[where] += len(x)
-    if products.rows_asked[where] <= SHORTLIST_AFTER_ROWS:
+    if prepared.rows_so_far(_location(weight), len(x)) <= SHORTLIST_AFTER_ROWS:
         return None
-    if where not in products.shortlists:
-        products.shortlists[where] = make_shortlist(weight)
-    matrix = products.shortlists[where]
+    matrix = _made_of(weight, make_shortlist, prepared)
     return None if matrix is None else matrix.top_k(x, bias, count, always=always)
 
 
-def _rounded() -> dict[_Where, Int8Matrix] | None:
-    products = _products_now()
-    return None if products is None or products.precision != "int8" else products.rounded
+def _quantized() -> Prepared | None:
+    prepared = in_use()
+    return None if prepared is None or prepared.precision != "int8" else prepared
 
 
-def _products_now() -> _Products | None:
-    # first what torch.compile can see through; it cannot see through a context variable
-    if torch.compiler.is_compiling() or _products.get() is None or torch.is_grad_enabled() or not is_eager():
-        return None
-    return _products.get()
+def _made_of(weight: Tensor, make: Callable[[Tensor], T], prepared: Prepared) -> T:
+    """What `make` gives of a weight, once. The weight is kept beside it, so that no other comes to lie where it is."""
+    return prepared.once((make, _location(weight)), lambda: (weight, make(weight)))[1]
 
 
-def _where(weight: Tensor) -> _Where:
-    return weight.data_ptr(), *weight.shape, *weight.stride()
+def _location(weight: Tensor) -> Hashable:
+    return weight.data_ptr(), weight.shape, weight.stride()

@@ -5,7 +5,7 @@ from typing import Any
 
 from saccade.base.errors import InputError
 from saccade.decode import Search
-from saccade.runtime.precision import PRECISIONS
+from saccade.runtime.prepared import PRECISIONS
 from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count
 

@@ -1,7 +1,9 @@
 """What every model is, whatever its task."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -11,6 +13,8 @@ from saccade.base.files import make_folder
 from saccade.base.model_folder import load_model, model_folder, read_settings, write_model
 from saccade.base.settings import Settings
 from saccade.look import AttentionMap
+from saccade.nets import evaluating
+from saccade.runtime.prepared import Precision, PreparedCache
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 NetT = TypeVar("NetT", bound=nn.Module)
@@ -35,6 +39,20 @@ class Model(ABC, Generic[SettingsT, NetT]):
     @abstractmethod
     def maps(self, result: Any) -> list[AttentionMap]:
         """The attention maps of one of its results, which was asked for with `attention=True`."""
+
+    @cached_property
+    def _prepared(self) -> PreparedCache:
+        return PreparedCache()
+
+    @contextmanager
+    def running(self, precision: Precision = "float32") -> Iterator[None]:
+        """Use the net, without dropout and gradients, by what is prepared of its weights; for any number of threads."""
+        with evaluating(self.net), self._prepared.of(self.net, precision).use():
+            yield
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is prepared stays here: a copy has weights of its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_prepared"}
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:

@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.runtime.precision import linear, products_are_rounded, products_in
+from saccade.runtime.precision import is_quantized, linear
+from saccade.runtime.prepared import running_in
 from saccade.runtime.quantized import Int8Matrix, quantize_rows
 from tests.runtime.native import loops
 
@@ -128,7 +129,8 @@ def test_parts_of_a_weight_and_more_dimensions(loops: str) -> None:
     np.testing.assert_array_equal(Int8Matrix(across)(x, None), Int8Matrix(across.contiguous())(x, None))
 
 
-def test_precision_holds_within_its_block_and_without_gradients() -> None:
+def test_precision_holds_within_its_block_and_without_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saccade.runtime.precision.MIN_QUANTIZED_WEIGHTS", 1)
     torch.manual_seed(6)
     weight, bias, x = torch.randn(8, 9), torch.randn(8), torch.randn(4, 9)
     exact = F.linear(x, weight, bias)
@@ -136,24 +138,25 @@ def test_precision_holds_within_its_block_and_without_gradients() -> None:
     assert not rounded.equal(exact)
     with torch.no_grad():
         assert linear(x, weight, bias).equal(exact)
-        with products_in("int8"):
-            assert products_are_rounded()
+        with running_in("int8"):
+            assert is_quantized()
             assert linear(x, weight, bias).equal(rounded)
-            with products_in("float32"):
+            with running_in("float32"):
                 assert linear(x, weight, bias).equal(exact)
-        with pytest.raises(KeyError), products_in("int8"):
+        with pytest.raises(KeyError), running_in("int8"):
             raise KeyError
         assert linear(x, weight, bias).equal(exact)
-    with products_in("int8"), torch.enable_grad():
-        assert not products_are_rounded()
+    with running_in("int8"), torch.enable_grad():
+        assert not is_quantized()
         assert linear(x, weight, bias).equal(exact)
 
 
-def test_weights_are_told_apart() -> None:
+def test_weights_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole, in part, and another of the same size."""
+    monkeypatch.setattr("saccade.runtime.precision.MIN_QUANTIZED_WEIGHTS", 1)
     torch.manual_seed(7)
     weight, other, x = torch.randn(8, 8), torch.randn(8, 8), torch.randn(4, 8)
-    with torch.no_grad(), products_in("int8"):
+    with torch.no_grad(), running_in("int8"):
         for one in (weight, other, weight[:4], weight.t(), weight):
             assert linear(x, one).equal(Int8Matrix(one)(x, None))
         assert linear(x[:, :0], weight[:, :0]).equal(torch.zeros(4, 8))

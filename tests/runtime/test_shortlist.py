@@ -5,7 +5,8 @@ import torch
 from torch import Tensor
 
 from saccade.runtime import shortlist
-from saccade.runtime.precision import SHORTLIST_AFTER_ROWS, highest_outputs, products_in
+from saccade.runtime.precision import SHORTLIST_AFTER_ROWS, highest_outputs
+from saccade.runtime.prepared import running_in
 from saccade.runtime.quantized import INT16_NORM, PackedWeight, quantized_library
 from saccade.runtime.shortlist import ShortlistMatrix, make_shortlist
 
@@ -146,15 +147,15 @@ def test_when_it_is_worth_it() -> None:
 
     with torch.no_grad():
         assert not shortlists(many)
-        with products_in("float32"):
+        with running_in("float32"):
             assert not shortlists(few)
             assert shortlists(few[:1]), "that is one more than few"
             assert not shortlists(many[:, :30], small)
             with torch.enable_grad():
                 assert not shortlists(many)
-            with products_in("int8"):
+            with running_in("int8"):
                 assert not shortlists(many)
-        with products_in("float32"):
+        with running_in("float32"):
             assert not shortlists(few), "the weight may have changed since the last block"
             assert shortlists(many)
         assert not shortlists(many.double(), weight.double())

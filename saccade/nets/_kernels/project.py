@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.runtime.eager import is_bare, is_eager, is_plain
-from saccade.runtime.precision import highest_outputs, linear, products_are_rounded
+from saccade.runtime.precision import highest_outputs, is_quantized, linear
 from saccade.text import END
 
 _MAX_UNTRANSPOSED_ROWS = 16
@@ -24,7 +24,7 @@ def project(features: Tensor, output: nn.Linear, *, best: int | None = None) -> 
     weight, bias = output.weight, output.bias
     if features.dtype != weight.dtype or not is_plain(features) or not is_plain(weight):
         return output(features)
-    if products_are_rounded():
+    if is_quantized():
         return linear(features, weight, bias)
     logits = None if best is None else highest_outputs(features, weight, bias, count=best, always=END + 1)
     if logits is not None:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
-from saccade.nets import HeadParameters, MachineState, TuringMachine, evaluating
+from saccade.nets import HeadParameters, MachineState, TuringMachine
 from saccade.tasks.algorithms.maps import map_of_trace
 from saccade.tasks.algorithms.net import LstmBaseline
 from saccade.tasks.algorithms.problems import Episodes
@@ -46,7 +46,7 @@ class MemoryMachine(Model[MachineSettings, TuringMachine | LstmBaseline]):
 
     def run(self, inputs: Array) -> Array:
         """Inputs `[B, T, I]` to logits `[B, T, O]`: above 0 where a 1 is likelier."""
-        with evaluating(self.net):
+        with self.running():
             return self.net(self._expect(inputs))[0].numpy()
 
     def answers(self, episodes: Episodes) -> tuple[Array, Array]:
@@ -75,7 +75,7 @@ class MemoryMachine(Model[MachineSettings, TuringMachine | LstmBaseline]):
             steps.append((state, parameters))
             return state
 
-        with evaluating(self.net):
+        with self.running():
             logits, _ = self.net(self._expect(inputs[None]), watch=watch)
         states, parameters = [state for state, _ in steps], [one for _, one in steps]
         moves = torch.arange(self.net.sizes.shifts, dtype=torch.float32) - self.net.sizes.shifts // 2

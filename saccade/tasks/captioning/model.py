@@ -14,7 +14,7 @@ from saccade.base.model_folder import tensors_of
 from saccade.base.tensors import write_tensors
 from saccade.decode import Hypothesis, Search, SearchOptions, find, read_search
 from saccade.look import AttentionMap
-from saccade.nets import EfficientNetLite0, evaluating
+from saccade.nets import EfficientNetLite0
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.captioning.maps import map_of_caption
@@ -119,7 +119,7 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         self, encoded: Tensor, names: Sequence[str], how: Search, *, attention: bool = False
     ) -> list[Caption]:
         """Captions of what `encode` gave; `names` are what the draws of sampling belong to."""
-        with evaluating(self.net):
+        with self.running(how.precision):
             count = len(encoded)
             limits, prefixes = [self.net.max_length] * count, [[] for _ in range(count)]
             found = find(self.net.decoder, self.net.encode(encoded), how, limits=limits, prefixes=prefixes, names=names)

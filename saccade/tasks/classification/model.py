@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 
 from saccade.look import AttentionMap
-from saccade.nets import evaluating
 from saccade.tasks.batches import in_batches
 from saccade.tasks.classification.net import CnnNet, GlimpseNet
 from saccade.tasks.classification.result import Classified
@@ -65,7 +64,7 @@ class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
 
     def classify_pixels(self, pixels: Sequence[Pixels]) -> list[Classified]:
         """The same for images as `read` gives them."""
-        with evaluating(self.net):
+        with self.running():
             logits, locations = self.net(scaled(self.turned(np.stack(pixels))))
             shares = torch.softmax(logits, dim=-1)
         results: list[Classified] = []

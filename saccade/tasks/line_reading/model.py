@@ -14,7 +14,7 @@ from torch import Tensor
 
 from saccade.decode import Search, find
 from saccade.look import AttentionMap
-from saccade.nets import best_path, evaluating, occupancy
+from saccade.nets import best_path, occupancy
 from saccade.nets.line_encoder import NARROWING
 from saccade.tasks.batches import in_batches
 from saccade.tasks.line_reading.maps import map_of_line
@@ -84,7 +84,7 @@ class LineReader(Model[LineReaderSettings, LineNet]):
 
     def read_strips(self, strips: NDArray[np.uint8], *, attention: bool = False) -> list[ReadLine]:
         """The same for strips as they were learnt from, `[B, height, width]`, white on black."""
-        with evaluating(self.net):
+        with self.running():
             scaled = as_input(strips)
             read = self._by_attention if self.net.decoder is not None else self._by_ctc
             return read(scaled, attention=attention)

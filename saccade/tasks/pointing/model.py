@@ -13,7 +13,7 @@ from torch import Tensor
 from saccade.base.errors import InputError, expect
 from saccade.decode import beam_search, greedy_search
 from saccade.look import AttentionMap
-from saccade.nets import Encoded, evaluating
+from saccade.nets import Encoded
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.pointing.files import check_inputs
@@ -67,7 +67,7 @@ class Pointer(Model[PointerSettings, PointerNet]):
         if isinstance(problems, str) or not isinstance(problems, Sequence):
             raise InputError("problems: found no list, wanted a list of problems, each a list of numbers or of points")
         read = [self.read(problem, f"problem {number}") for number, problem in enumerate(problems, start=1)]
-        with evaluating(self.net):
+        with self.running():
             answer = partial(self._point, beam=beam, attention=attention)
             return in_batches(answer, read, batch=batch, progress=progress)
 

@@ -11,7 +11,7 @@ import torch
 
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
-from saccade.nets import MemoryNetwork, Recalled, evaluating
+from saccade.nets import MemoryNetwork, Recalled
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
@@ -102,7 +102,7 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
 
     def _answers(self, questions: Sequence[Question], *, attention: bool) -> list[Answer]:
         arrays = encode_stories(questions, self.words, memory_size=self.settings.model.memory_size)
-        with evaluating(self.net):
+        with self.running():
             found = recall_stories(self.net, arrays, need_weights=attention)
             shares = torch.softmax(found.logits, dim=-1)
             order = shares.argsort(dim=-1, descending=True, stable=True)

@@ -10,9 +10,7 @@ import torch
 from saccade.base.errors import InputError, expect
 from saccade.decode import UNTRACED, Hypothesis, Search, SearchOptions, Trace, TreeNode, find, read_search
 from saccade.look import AttentionMap
-from saccade.nets import evaluating
 from saccade.runtime.heap import keep_heap
-from saccade.runtime.precision import products_in
 from saccade.tasks.model import Model
 from saccade.tasks.translation.forced_decoding import ForcedDecoding, force_decode
 from saccade.tasks.translation.maps import maps_of
@@ -157,12 +155,11 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         results = [Translation("", 0.0, one.source.words, [one.source.words[-1]]) for one in inputs]
         # sentences of similar length go together; an empty one stays empty
         order = sorted((len(one.source.ids), index) for index, one in enumerate(inputs) if len(one.source.ids) > 1)
-        with products_in(how.precision):  # rounded once for all batches
+        with self.running(how.precision):
             for first in range(0, len(order), batch):
                 indices = [index for _, index in order[first : first + batch]]
                 sources, starts, names = (list(column) for column in zip(*(inputs[n] for n in indices), strict=True))
-                with evaluating(self.net):
-                    found = self._search(sources, starts, names, how)
+                found = self._search(sources, starts, names, how)
                 translations = self._describe(sources, found, attention=attention)
                 for index, translation in zip(indices, translations, strict=True):
                     results[index] = translation
@@ -179,7 +176,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         if len(source.ids) == 1:
             return []
         trace = Trace()
-        with evaluating(self.net), products_in(how.precision):
+        with self.running(how.precision):
             self._search([source], [[]], [sentence], how, trace)
         write = self.vocabularies.target.piece
         return [
@@ -230,7 +227,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         decodings: dict[int, ForcedDecoding] = {}
         for first in range(0, len(order), batch):
             indices = order[first : first + batch]
-            with evaluating(self.net):
+            with self.running():
                 found = force_decode(self.net, *zip(*(pairs[index] for index in indices), strict=True))
             decodings |= dict(zip(indices, found, strict=True))
             if progress is not None:
@@ -274,7 +271,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         decodings: Sequence[ForcedDecoding | None] = [None] * len(flat)
         if attention:
             # once more through the decoder, all positions at once, so that a search need not carry weights along
-            with evaluating(self.net):
+            with self.running():
                 decodings = force_decode(self.net, [source for source, _ in flat], [target for _, target in written])
         described = [
             Translation(

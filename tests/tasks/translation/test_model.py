@@ -117,16 +117,18 @@ def test_shortlisted_outputs_change_nothing(model: str, search: str, monkeypatch
 
 
 @pytest.mark.parametrize("model", ["rnn", "transformer"])
-def test_int8_changes_scores_a_little(model: str) -> None:
+def test_int8_changes_scores_a_little(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saccade.runtime.precision.MIN_QUANTIZED_WEIGHTS", 1)
     translator = make(model)
     exact = translator.translate(SOURCES, beam=1)
     rounded = translator.translate(SOURCES, beam=1, precision="int8")
     pairs = [(one, other) for one, other in zip(exact, rounded, strict=True) if one.text == other.text]
     assert len(pairs) > len(SOURCES) / 2
     scores = [(one.score, other.score) for one, other in pairs]
-    assert all(one == pytest.approx(other, abs=0.3) for one, other in scores)
+    # these nets are sharper than any that has learnt, and every product of theirs is rounded
+    assert all(one == pytest.approx(other, abs=0.5) for one, other in scores)
     assert any(one != other for one, other in scores)
-    with pytest.raises(InputError, match="precision: found float16, wanted float32 or int8"):
+    with pytest.raises(InputError, match="precision: found float16, wanted float32, int8 or exact"):
         translator.translate(SOURCES, precision="float16")  # pyright: ignore[reportArgumentType]
 
 
