@@ -86,10 +86,12 @@ def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
         assert isinstance(loaded, Pointer)
         assert loaded.settings == pointer.settings
         for one, other in zip(*(one.point(NUMBERS, attention=True) for one in (pointer, loaded)), strict=True):
-            assert (one.order, one.score) == (other.order, other.score)
+            # to rounding: torch has another loop for an LSTM whose weights want no gradient, as those of loaded models
+            assert one.order == other.order
+            assert one.score == pytest.approx(other.score, abs=1e-5)
             assert one.attention is not None
             assert other.attention is not None
-            np.testing.assert_array_equal(one.attention, other.attention)
+            np.testing.assert_allclose(one.attention, other.attention, atol=1e-6)
 
 
 def test_size_and_origin_of_a_problem_do_not_matter_where_it_is_rescaled() -> None:
