@@ -115,7 +115,7 @@ def test_a_saved_machine_is_the_same_machine(kind: str, tmp_path: Path):
     loaded = saccade.load(tmp_path)
     assert isinstance(loaded, MemoryMachine)
     inputs = make_episodes(machine.settings.data, 2, seed=0).inputs
-    assert (loaded.run(inputs) == machine.run(inputs)).all()
+    np.testing.assert_allclose(loaded.run(inputs), machine.run(inputs), atol=1e-6)  # two loops of torch's for an LSTM
 
 
 def test_an_lstm_has_no_memory_to_look_into():
