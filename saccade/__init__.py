@@ -15,14 +15,14 @@ from saccade.runtime.threads import wait_briefly
 if TYPE_CHECKING:
     from saccade import attention, decode, look, metrics, nets, tasks, text, training, vision
     from saccade.base.errors import InputError
-    from saccade.tasks.algorithms.model import MemoryMachine
+    from saccade.tasks.algorithms.model import NeuralTuringMachine
     from saccade.tasks.captioning.model import Captioner
     from saccade.tasks.classification.model import Classifier
     from saccade.tasks.line_reading.model import LineReader
     from saccade.tasks.load import load
     from saccade.tasks.model import Model
-    from saccade.tasks.pointing.model import Pointer
-    from saccade.tasks.story_qa.model import Answerer
+    from saccade.tasks.pointing.model import PointerNetwork
+    from saccade.tasks.story_qa.model import MemoryNetwork
     from saccade.tasks.train import train
     from saccade.tasks.translation.model import Translator
 
@@ -33,14 +33,14 @@ wait_briefly()  # here, because it has to be before torch is loaded
 # Where each name is. It is imported when it is asked for: `saccade.attention` alone should not need all of this.
 _ROOMS = ("attention", "decode", "look", "metrics", "nets", "tasks", "text", "training", "vision")
 _NAMES = {
-    "Answerer": "saccade.tasks.story_qa.model",
+    "MemoryNetwork": "saccade.tasks.story_qa.model",
     "Captioner": "saccade.tasks.captioning.model",
     "Classifier": "saccade.tasks.classification.model",
     "InputError": "saccade.base.errors",
     "LineReader": "saccade.tasks.line_reading.model",
-    "MemoryMachine": "saccade.tasks.algorithms.model",
+    "NeuralTuringMachine": "saccade.tasks.algorithms.model",
     "Model": "saccade.tasks.model",
-    "Pointer": "saccade.tasks.pointing.model",
+    "PointerNetwork": "saccade.tasks.pointing.model",
     "Translator": "saccade.tasks.translation.model",
     "load": "saccade.tasks.load",
     "train": "saccade.tasks.train",
@@ -64,14 +64,14 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Answerer",
     "Captioner",
     "Classifier",
     "InputError",
     "LineReader",
-    "MemoryMachine",
+    "MemoryNetwork",
     "Model",
-    "Pointer",
+    "NeuralTuringMachine",
+    "PointerNetwork",
     "Translator",
     "__version__",
     "attention",

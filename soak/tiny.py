@@ -7,14 +7,14 @@ from typing import Any
 
 from saccade.base.errors import InputError
 from saccade.cli.main import main
-from saccade.tasks.algorithms.model import MemoryMachine
+from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.problems import make_episodes
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.line_reading.model import LineReader
 from saccade.tasks.model import Model
-from saccade.tasks.pointing.model import Pointer
-from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.pointing.model import PointerNetwork
+from saccade.tasks.story_qa.model import MemoryNetwork
 from saccade.tasks.story_qa.stories import question_of
 from saccade.tasks.translation.model import Translator
 from saccade.vision import as_png, make_digits
@@ -152,7 +152,7 @@ _QUESTION = question_of(
 )
 
 
-def _ask_machine(machine: MemoryMachine) -> Any:
+def _ask_machine(machine: NeuralTuringMachine) -> Any:
     episodes = make_episodes(machine.settings.data, 2, seed="soak", length=machine.settings.data.max_length)
     return machine.answers(episodes)
 
@@ -162,7 +162,7 @@ _ASK: dict[type[Model[Any, Any]], Callable[[Any], Any]] = {
     Captioner: lambda model: [(one.text, one.score) for one in model.caption([_picture(28)])],
     Classifier: lambda model: model.classify([_picture(28)])[0].ranking,
     LineReader: lambda model: [(one.text, one.attention) for one in model.read([_picture(84)], attention=True)],
-    Pointer: lambda model: [(one.order, one.score) for one in model.point([[3.0, 1.0, 2.0]])],
-    Answerer: lambda model: model.answer_all([_QUESTION])[0].ranking,
-    MemoryMachine: _ask_machine,
+    PointerNetwork: lambda model: [(one.order, one.score) for one in model.point([[3.0, 1.0, 2.0]])],
+    MemoryNetwork: lambda model: model.answer_all([_QUESTION])[0].ranking,
+    NeuralTuringMachine: _ask_machine,
 }

@@ -161,7 +161,7 @@ def asked_for(path: Path) -> set[str]:
 
 
 def test_nobody_asks_what_kind_of_model_or_recipe_it_has() -> None:
-    assert {"TranslationRecipe", "Translator", "MemoryMachine"} < HOMES.keys()
+    assert {"TranslationRecipe", "Translator", "NeuralTuringMachine"} < HOMES.keys()
     for path in PACKAGE.rglob("*.py"):
         strange = [name for name in asked_for(path) & HOMES.keys() if HOMES[name] not in path.parents]
         assert not strange, f"{path} asks for {strange}; let the task say it, in its TaskKind"

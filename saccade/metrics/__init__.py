@@ -5,7 +5,7 @@ from saccade.metrics.bits import BitScore, score_bits
 from saccade.metrics.captions import caption_words, score_captions
 from saccade.metrics.edits import edits
 from saccade.metrics.orders import covered_area, same_cycle
-from saccade.metrics.pointing import pointing_accuracy
+from saccade.metrics.pointing_game import pointing_accuracy
 from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
 
 __all__ = [

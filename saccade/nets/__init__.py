@@ -28,7 +28,7 @@ from saccade.nets.glimpses import Glimpsed, GlimpseSensor, RecurrentAttention, g
 from saccade.nets.grid import GridEncoder
 from saccade.nets.line_encoder import LineEncoder
 from saccade.nets.losses import target_loss
-from saccade.nets.memory_network import MemoryNetwork, Recalled, position_weights
+from saccade.nets.memn2n import MemN2N, Recalled, position_weights
 from saccade.nets.pointer import PointerDecoder, PointerState, SequenceEncoder, SetEncoder
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.small_cnn import SmallCnn, small_cnn_side
@@ -58,7 +58,7 @@ __all__ = [
     "Losses",
     "MachineState",
     "MeanContext",
-    "MemoryNetwork",
+    "MemN2N",
     "NoContext",
     "PointerDecoder",
     "PointerState",

@@ -1,7 +1,7 @@
 """Images: reading them, the boxes on them, their labels and captions, and made ones."""
 
 from saccade.vision.boxes import Box, Noun
-from saccade.vision.captions import Captioned, read_captions, read_names
+from saccade.vision.captions import CaptionedImage, read_captions, read_names
 from saccade.vision.digits import make_digits
 from saccade.vision.images import (
     Background,
@@ -10,13 +10,13 @@ from saccade.vision.images import (
     as_png,
     common_background,
     image_name,
+    match_background,
     named_images,
     picture_for_pages,
     read_image,
     read_strip,
-    turned_to,
 )
-from saccade.vision.labelled import IMAGE_ENDINGS, Labelled, read_labelled
+from saccade.vision.labelled import IMAGE_ENDINGS, LabelledImages, read_labelled
 from saccade.vision.pixels import scaled
 from saccade.vision.shapes import Scene, make_scenes, write_scenes
 
@@ -24,9 +24,9 @@ __all__ = [
     "IMAGE_ENDINGS",
     "Background",
     "Box",
-    "Captioned",
+    "CaptionedImage",
     "ImageSource",
-    "Labelled",
+    "LabelledImages",
     "Noun",
     "Pixels",
     "Scene",
@@ -35,6 +35,7 @@ __all__ = [
     "image_name",
     "make_digits",
     "make_scenes",
+    "match_background",
     "named_images",
     "picture_for_pages",
     "read_captions",
@@ -43,6 +44,5 @@ __all__ = [
     "read_names",
     "read_strip",
     "scaled",
-    "turned_to",
     "write_scenes",
 ]

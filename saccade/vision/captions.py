@@ -21,7 +21,7 @@ from saccade.base.parsing import parse_json
 from saccade.vision.boxes import Box, Noun
 
 
-class Captioned(NamedTuple):
+class CaptionedImage(NamedTuple):
     """An image's name and its captions."""
 
     image: str
@@ -30,7 +30,7 @@ class Captioned(NamedTuple):
     nouns: tuple[Noun, ...] = ()  # of its one caption, where the file says so
 
 
-def read_captions(path: Path) -> list[Captioned]:
+def read_captions(path: Path) -> list[CaptionedImage]:
     """The captioned images of a file, in its order. Which of the formats it has is seen from its name and its start."""
     content, ending = read_text_file(path), plain_path(path).suffix
     if ending == ".json":
@@ -53,27 +53,27 @@ def read_names(path: Path) -> list[str]:
     return names
 
 
-def _together(found: list[Captioned]) -> list[Captioned]:
+def _together(found: list[CaptionedImage]) -> list[CaptionedImage]:
     """Each image once, with all its captions."""
-    images: dict[str, list[Captioned]] = {}
+    images: dict[str, list[CaptionedImage]] = {}
     for one in found:
         images.setdefault(one.image, []).append(one)
     return [
-        Captioned(
+        CaptionedImage(
             image, [text for part in parts for text in part.captions], nouns=parts[0].nouns if len(parts) == 1 else ()
         )
         for image, parts in images.items()
     ]
 
 
-def _of_token(line: str, where: str) -> Captioned:
+def _of_token(line: str, where: str) -> CaptionedImage:
     name, tab, caption = line.partition("\t")
     if not tab or not caption.strip():
         raise InputError(f"{where}: found {line[:60]!r}, wanted NAME#NUMBER, a tab, and a caption")
-    return Captioned(name.rpartition("#")[0] or name, [caption])
+    return CaptionedImage(name.rpartition("#")[0] or name, [caption])
 
 
-def _of_json(line: str, where: str) -> Captioned:
+def _of_json(line: str, where: str) -> CaptionedImage:
     wanted = '{"image": "NAME", "caption": "TEXT"}, or "captions" and a list of texts'
     record = parse_json(line, where, wanted=wanted)
     if isinstance(record, dict) and "caption" in record and "captions" in record:
@@ -85,7 +85,7 @@ def _of_json(line: str, where: str) -> Captioned:
     nouns = record.get("nouns", []) if len(captions or ()) == 1 else []
     if not isinstance(nouns, list):
         raise InputError(f"{where}: nouns: wanted a list")
-    return Captioned(image, list(captions or ()), nouns=tuple(_noun(noun, where) for noun in nouns))
+    return CaptionedImage(image, list(captions or ()), nouns=tuple(_noun(noun, where) for noun in nouns))
 
 
 def _noun(found: Any, where: str) -> Noun:
@@ -102,7 +102,7 @@ def _noun(found: Any, where: str) -> Noun:
     return Noun(word, box)
 
 
-def _of_table(lines: list[str], name: str, *, tabs: bool) -> list[Captioned]:
+def _of_table(lines: list[str], name: str, *, tabs: bool) -> list[CaptionedImage]:
     def cells_of(number: int) -> list[str]:
         line = lines[number - 1]
         return line.split("\t") if tabs else _comma_cells(line, f"{name}, line {number}")
@@ -113,7 +113,7 @@ def _of_table(lines: list[str], name: str, *, tabs: bool) -> list[Captioned]:
             f"{name}, line 1: found {', '.join(header)[:100]!r}, wanted the names of columns, image and caption once"
             " among them (or the form of Flickr8k: NAME#NUMBER, a tab, a caption)"
         )
-    found: list[Captioned] = []
+    found: list[CaptionedImage] = []
     for number in range(2, len(lines) + 1):
         if not lines[number - 1]:
             continue
@@ -127,7 +127,7 @@ def _of_table(lines: list[str], name: str, *, tabs: bool) -> list[Captioned]:
         empty = [column for column in ("image", "caption") if not cells[column].strip()]
         if empty:
             raise InputError(f"{name}, line {number}: no {empty[0]}; write one, or take the line out")
-        found.append(Captioned(cells["image"], [cells["caption"]]))
+        found.append(CaptionedImage(cells["image"], [cells["caption"]]))
     return found
 
 
@@ -146,7 +146,7 @@ def _comma_cells(line: str, where: str) -> list[str]:
     return cells
 
 
-def _karpathy(content: bytes, where: str) -> list[Captioned]:
+def _karpathy(content: bytes, where: str) -> list[CaptionedImage]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -155,7 +155,7 @@ def _karpathy(content: bytes, where: str) -> list[Captioned]:
     images = record.get("images") if isinstance(record, dict) else None
     if not isinstance(images, list):
         raise InputError(f'{where}: found no list "images"; one object a line belongs in a .jsonl file')
-    found: list[Captioned] = []
+    found: list[CaptionedImage] = []
     for number, image in enumerate(images, start=1):
         try:
             folder, name, split = image.get("filepath"), image["filename"], image.get("split")
@@ -166,7 +166,7 @@ def _karpathy(content: bytes, where: str) -> list[Captioned]:
             raise InputError(f'{where}, image {number}: wanted "filename", and "sentences" with a "raw" text each')
         if not isinstance(folder, str | None) or not isinstance(split, str | None):
             raise InputError(f'{where}, image {number}: wanted "filepath" and "split" as texts, where they are given')
-        found.append(Captioned(name if folder is None else f"{folder}/{name}", captions or [], split))
+        found.append(CaptionedImage(name if folder is None else f"{folder}/{name}", captions or [], split))
     return found
 
 
@@ -174,7 +174,7 @@ def _are_texts(captions: Any) -> bool:
     return isinstance(captions, list) and bool(captions) and all(isinstance(text, str) for text in captions)
 
 
-def _expect_some(found: list[Captioned], path: Path) -> list[Captioned]:
+def _expect_some(found: list[CaptionedImage], path: Path) -> list[CaptionedImage]:
     if not found:
         raise InputError(f"{path} is empty; it needs images and captions")
     return found

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from saccade.vision.labelled import Labelled
+from saccade.vision.labelled import LabelledImages
 
 _FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSerif.ttf", "DejaVuSansMono.ttf", "DejaVuSerif-Italic.ttf")
 _MOST_TURN = 15  # degrees
 _ROOM = 2  # drawn so many times larger than needed, so that nothing is cut off in turning
 
 
-def make_digits(count: int, *, seed: int | str, side: int = 28) -> Labelled:
+def make_digits(count: int, *, seed: int | str, side: int = 28) -> LabelledImages:
     """White digits on black, `side` x `side`; the same for the same seed."""
     labels = np.empty(count, dtype=np.int64)
     pixels = np.empty((count, side, side, 3), dtype=np.uint8)
@@ -23,7 +23,7 @@ def make_digits(count: int, *, seed: int | str, side: int = 28) -> Labelled:
         rng = random.Random(f"digit {seed} {number}")
         labels[number] = rng.randrange(10)
         pixels[number] = draw_digit(rng, int(labels[number]), side)[..., None]
-    return Labelled(pixels, labels, [str(digit) for digit in range(10)])
+    return LabelledImages(pixels, labels, [str(digit) for digit in range(10)])
 
 
 def draw_digit(rng: random.Random, digit: int, side: int) -> NDArray[np.uint8]:

@@ -84,7 +84,7 @@ def common_background(images: NDArray[np.uint8]) -> Background | None:
     return next((name for sign, name in kinds if (found == sign).mean() >= _NEARLY_ALL), None)
 
 
-def turned_to(background: Background | None, images: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def match_background(background: Background | None, images: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The same images, `[N, height, width, 3]`, but black for white where one is grey and of the other background.
 
     So a net that has learnt white digits on black reads black ones on white. With None, nothing is turned.

@@ -18,20 +18,20 @@ _MOST_BYTES = 1 << 30
 _KINDS = {1: 8, 3: 16}  # dimensions of an idx file, and how long its head is
 
 
-class Labelled(NamedTuple):
+class LabelledImages(NamedTuple):
     """Images of one size and what they are."""
 
     pixels: NDArray[np.uint8]  # [N, side, side, 3]
     labels: NDArray[np.int64]  # [N], indices in `classes`
     classes: list[str]
 
-    def select(self, indices: NDArray[np.int64]) -> "Labelled":
-        return Labelled(self.pixels[indices], self.labels[indices], self.classes)
+    def select(self, indices: NDArray[np.int64]) -> "LabelledImages":
+        return LabelledImages(self.pixels[indices], self.labels[indices], self.classes)
 
 
 def read_labelled(
     path: Path, *, side: int, tell: Callable[[int, int], None] = lambda done, total: None
-) -> tuple[Labelled, list[str]]:
+) -> tuple[LabelledImages, list[str]]:
     """The images of a folder of classes, or of an idx file; and a line for each image that is left out.
 
     What is hidden, and notes and lists beside the images, are not looked at.
@@ -60,7 +60,7 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     return np.frombuffer(content, dtype=np.uint8, offset=head).reshape(shape)
 
 
-def _read_mnist(path: Path, side: int) -> Labelled:
+def _read_mnist(path: Path, side: int) -> LabelledImages:
     images = read_idx(path)
     beside = path.with_name(path.name.replace("images-idx3", "labels-idx1"))
     if not beside.exists():
@@ -71,10 +71,10 @@ def _read_mnist(path: Path, side: int) -> Labelled:
     if images.shape[1:] != (side, side):
         raise InputError(f"{path}: images of {images.shape[1]} × {images.shape[2]}; set model.image_size to that")
     classes = [str(number) for number in range(int(labels.max()) + 1)]
-    return Labelled(np.repeat(images[..., None], 3, axis=-1), labels.astype(np.int64), classes)
+    return LabelledImages(np.repeat(images[..., None], 3, axis=-1), labels.astype(np.int64), classes)
 
 
-def _read_folders(path: Path, side: int, tell: Callable[[int, int], None]) -> tuple[Labelled, list[str]]:
+def _read_folders(path: Path, side: int, tell: Callable[[int, int], None]) -> tuple[LabelledImages, list[str]]:
     classes = [one.name for one in _visible(path) if one.is_dir()]
     inside = [(file, label) for label, name in enumerate(classes) for file in _visible(path / name)]
     files = [(file, label) for file, label in inside if _is_called_an_image(file)]
@@ -92,7 +92,7 @@ def _read_folders(path: Path, side: int, tell: Callable[[int, int], None]) -> tu
         tell(done, len(files))
     if not labels:
         raise InputError(f"{path}: none of its images can be read; {bad[0]}")
-    return Labelled(pixels[: len(labels)], np.array(labels, dtype=np.int64), classes), bad
+    return LabelledImages(pixels[: len(labels)], np.array(labels, dtype=np.int64), classes), bad
 
 
 def _visible(folder: Path) -> list[Path]:

@@ -26,7 +26,7 @@ from saccade.nets import (
     GridEncoder,
     LayerShape,
     LineEncoder,
-    MemoryNetwork,
+    MemN2N,
     PointerDecoder,
     RecurrentAttention,
     SequenceEncoder,
@@ -170,7 +170,7 @@ def make_cases() -> dict[str, Case]:
         "RecurrentAttention": Case(
             RecurrentAttention(classes=4, glimpses=3, patch=4, scales=2, dim=12, std=0.1), _answer, _items((1, 12, 12))
         ),
-        "MemoryNetwork": Case(MemoryNetwork(words=12, dim=6, hops=2, memory_size=6), _answer, _story),
+        "MemN2N": Case(MemN2N(words=12, dim=6, hops=2, memory_size=6), _answer, _story),
         "SequenceEncoder + PointerDecoder": Case(_Pointer(), _call, _numbers),
         "SetEncoder": Case(SetEncoder(2, _shape("none"), layers=2), _states, _numbers, (1, None)),
         "TuringMachine": Case(

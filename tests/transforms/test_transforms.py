@@ -21,7 +21,7 @@ _ONCE = {
         for name in ("cosine", "additive", "location", "general", "location-aware", "coverage", "mix")
     ),
     *("MultiHead", "MultiHead(additive)", "MultiHead(rotary)", "SelfAttention2d", "SmallCnn", "SetEncoder"),
-    *("TransformerEncoder + Decoder", "Transformer(post, rotary)", "SequenceEncoder + PointerDecoder", "MemoryNetwork"),
+    *("TransformerEncoder + Decoder", "Transformer(post, rotary)", "SequenceEncoder + PointerDecoder", "MemN2N"),
     *("RnnEncoder + RnnDecoder", "RnnDecoder(input feeding)", "RnnDecoder(LSTM)", "RnnDecoder(Luong)"),
     *("TuringMachine", "TuringMachine(LSTM, clipped)"),
 }

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.vision import Box, Captioned, Noun, read_captions, read_names
+from saccade.vision import Box, CaptionedImage, Noun, read_captions, read_names
 
-WANTED = [Captioned("a.jpg", ["A dog runs .", "The dog, running"]), Captioned("b c.jpg", ['Two "cats"'])]
+WANTED = [CaptionedImage("a.jpg", ["A dog runs .", "The dog, running"]), CaptionedImage("b c.jpg", ['Two "cats"'])]
 
 FORMS = {
     "captions.csv": 'image,caption\na.jpg,A dog runs .\na.jpg,"The dog, running"\nb c.jpg,"Two ""cats"""\n',
@@ -41,8 +41,8 @@ def test_the_form_of_karpathy_knows_splits_and_folders(tmp_path: Path):
     path = tmp_path / "dataset.json"
     path.write_text(json.dumps({"images": images, "dataset": "flickr8k"}))
     assert read_captions(path) == [
-        Captioned("a.jpg", ["A dog ."], "train"),
-        Captioned("val2014/b.jpg", ["Cats .", "Two"], "val"),
+        CaptionedImage("a.jpg", ["A dog ."], "train"),
+        CaptionedImage("val2014/b.jpg", ["Cats .", "Two"], "val"),
     ]
     packed = tmp_path / "dataset.json.gz"
     packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + path.read_bytes()))
@@ -118,7 +118,7 @@ def test_a_stray_quote_is_refused_where_it_opens(bad: str, tmp_path: Path):
 def test_a_whole_character_of_two_halves_is_fine(tmp_path: Path):
     path = tmp_path / "captions.jsonl"
     path.write_text('{"image": "a.jpg", "caption": "A \\ud83d\\ude00 face, \\\\ud800 written out"}\n')
-    assert read_captions(path) == [Captioned("a.jpg", ["A 😀 face, \\ud800 written out"])]
+    assert read_captions(path) == [CaptionedImage("a.jpg", ["A 😀 face, \\ud800 written out"])]
 
 
 def test_names_of_images(tmp_path: Path):

@@ -11,7 +11,7 @@ from PIL import Image
 
 from saccade.base.errors import InputError
 from saccade.tasks.line_reading.lines import make_lines
-from saccade.vision import as_png, common_background, make_digits, read_image, read_strip, turned_to
+from saccade.vision import as_png, common_background, make_digits, match_background, read_image, read_strip
 
 SIDE = 32
 
@@ -200,8 +200,8 @@ def test_the_background_of_nearly_all(images: np.ndarray, background: str | None
 
 def test_only_grey_images_of_the_other_background_are_turned():
     images = np.stack([GREY[0], 255 - GREY[1], COLOURS[2], 255 - COLOURS[3], np.full_like(GREY[4], 255)])
-    turned = turned_to("dark", images)
+    turned = match_background("dark", images)
     assert (turned == np.stack([GREY[0], GREY[1], *images[2:]])).all()
-    assert (turned_to("light", images) == np.stack([255 - GREY[0], 255 - GREY[1], *images[2:]])).all()
-    assert turned_to(None, images) is images
+    assert (match_background("light", images) == np.stack([255 - GREY[0], 255 - GREY[1], *images[2:]])).all()
+    assert match_background(None, images) is images
     assert turned.dtype == np.uint8

@@ -10,7 +10,7 @@ from saccade.base.errors import InputError
 from saccade.metrics import score_bits
 from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count
-from saccade.tasks.algorithms.model import MemoryMachine
+from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.problems import AlgorithmSettings, Episodes, make_episodes
 from saccade.tasks.kind import Evaluation
 
@@ -40,7 +40,7 @@ def _lengths(text: str) -> list[int]:
     return lengths
 
 
-def evaluate_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> None:
+def evaluate_machine(chosen: argparse.Namespace, machine: NeuralTuringMachine) -> None:
     """Bits per sequence and wrong bits, length by length."""
     max_length = machine.settings.data.max_length
     lengths = chosen.lengths or [max_length * times for times in (1, 2, 4, 6)]

@@ -29,7 +29,7 @@ _ONE_WAY, _TWO_WAYS = "Blues", "RdBu_r"
 _LINES = ("g", "β", "γ", "shift")
 
 
-def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Figure":
+def draw_trace(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Figure":
     """Inputs and outputs, adds and reads, write and read weightings; below them g, β, γ and the mean shift.
 
     Several heads of a kind stand side by side. Only the locations that some head ever looked at are shown; as the
@@ -62,11 +62,11 @@ def draw_machine(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Fi
     return figure
 
 
-def save_machine(file: str | Path, trace: "Trace", phases: Phases = (), *, title: str = "") -> None:
+def save_trace(file: str | Path, trace: "Trace", phases: Phases = (), *, title: str = "") -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF."""
     file = as_path(file)
     form = form_of(file)
-    write_file(file, figure_bytes(draw_machine(trace, phases, title=title), form))
+    write_file(file, figure_bytes(draw_trace(trace, phases, title=title), form))
 
 
 def steps_of(trace: "Trace", phases: Phases = ()) -> list[str]:

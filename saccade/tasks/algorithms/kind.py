@@ -2,7 +2,7 @@
 
 from saccade.tasks.algorithms.evaluate import EVALUATION
 from saccade.tasks.algorithms.look import LOOK
-from saccade.tasks.algorithms.model import MemoryMachine
+from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.recipe import AlgorithmRecipe
 from saccade.tasks.algorithms.training import AlgorithmSplits, AlgorithmTask
 from saccade.tasks.kind import TaskKind
@@ -14,7 +14,7 @@ KIND = TaskKind(
     recipe=AlgorithmRecipe,
     load_data=lambda recipe, tell: AlgorithmSplits(recipe.data),
     task=AlgorithmTask,
-    model=MemoryMachine,
+    model=NeuralTuringMachine,
     evaluate=EVALUATION,
     look=LOOK,
 )

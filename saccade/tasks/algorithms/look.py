@@ -12,8 +12,8 @@ from saccade.shell.drawing import Drawing
 from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count
 from saccade.tasks.algorithms.evaluate import MAX_LENGTH, made_episodes
-from saccade.tasks.algorithms.figure import save_machine, steps_of
-from saccade.tasks.algorithms.model import MemoryMachine
+from saccade.tasks.algorithms.figure import save_trace, steps_of
+from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.problems import Episodes
 from saccade.tasks.algorithms.trace import Trace
 from saccade.tasks.kind import Look
@@ -42,7 +42,7 @@ class Steps(Drawing):
     title: str
 
     def figure(self, path: Path) -> None:
-        save_machine(path, self.trace, self.phases, title=self.title)
+        save_trace(path, self.trace, self.phases, title=self.title)
 
     def show(self) -> None:
         print("\n".join(steps_of(self.trace, self.phases)))
@@ -53,7 +53,7 @@ class Steps(Drawing):
         return {"problem": self.problem, "title": self.title, "phases": phases, **self.trace.as_json()}
 
 
-def look_at_machine(chosen: argparse.Namespace, machine: MemoryMachine) -> Steps:
+def look_at_machine(chosen: argparse.Namespace, machine: NeuralTuringMachine) -> Steps:
     """Run one sequence that the machine makes itself."""
     if chosen.inputs:
         raise InputError(f"found {chosen.inputs[0]!r}, wanted nothing there: a machine makes its own sequences")
@@ -80,7 +80,7 @@ def _wrong(trace: Trace, episodes: Episodes) -> int:
     return int(((trace.outputs > 0.5) != (episodes.targets[0] > 0.5))[episodes.scored].sum())
 
 
-def swapped(machine: MemoryMachine, trace: Trace, episodes: Episodes, items: list[int]) -> tuple[Trace, str]:
+def swapped(machine: NeuralTuringMachine, trace: Trace, episodes: Episodes, items: list[int]) -> tuple[Trace, str]:
     """The same sequence with two locations of the memory swapped before the output, and what came of it."""
     if machine.settings.data.make not in ("copy", "repeat-copy"):
         raise InputError(f"--swap: this machine learnt {machine.settings.data.make}; it is for those that copy")

@@ -14,22 +14,25 @@ from saccade.nets import HeadParameters, MachineState, TuringMachine
 from saccade.tasks.algorithms.maps import map_of_trace
 from saccade.tasks.algorithms.net import LstmBaseline
 from saccade.tasks.algorithms.problems import Episodes
-from saccade.tasks.algorithms.settings import MachineSettings, NtmSettings
+from saccade.tasks.algorithms.settings import NeuralTuringMachineSettings, NtmSettings
 from saccade.tasks.algorithms.trace import Array, Trace
 from saccade.tasks.model import Model
 
 
-class MemoryMachine(Model[MachineSettings, TuringMachine | LstmBaseline]):
-    """A net with the problem that it learnt. `saccade.load(folder)` gives one."""
+class NeuralTuringMachine(Model[NeuralTuringMachineSettings, TuringMachine | LstmBaseline]):
+    """A Neural Turing Machine (Graves 2014) with the problem that it learnt. `saccade.load(folder)` gives one.
 
-    config = MachineSettings
+    The baseline of `lstm-copy`, an LSTM without a memory, is one too: it runs in the same way, and has no trace.
+    """
 
-    def __init__(self, net: TuringMachine | LstmBaseline, settings: MachineSettings) -> None:
+    config = NeuralTuringMachineSettings
+
+    def __init__(self, net: TuringMachine | LstmBaseline, settings: NeuralTuringMachineSettings) -> None:
         self.net = net
         self.settings = settings
 
     @classmethod
-    def make(cls, settings: MachineSettings) -> Self:
+    def make(cls, settings: NeuralTuringMachineSettings) -> Self:
         """A machine that has learnt nothing yet; its weights come from torch's random numbers."""
         inputs, outputs = settings.data.channels()
         how = settings.model.model_dump(exclude={"kind"})
@@ -37,7 +40,7 @@ class MemoryMachine(Model[MachineSettings, TuringMachine | LstmBaseline]):
         return cls(kind(inputs, outputs, **how), settings)
 
     @classmethod
-    def maker(cls, settings: MachineSettings, folder: Path) -> Callable[[], Self]:
+    def maker(cls, settings: NeuralTuringMachineSettings, folder: Path) -> Callable[[], Self]:
         return lambda: cls.make(settings)
 
     def maps(self, result: Trace) -> list[AttentionMap]:

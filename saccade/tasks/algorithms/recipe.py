@@ -7,7 +7,7 @@ from pydantic import Field
 
 from saccade.base.settings import Settings
 from saccade.tasks.algorithms.problems import AlgorithmSettings
-from saccade.tasks.algorithms.settings import MachineModel
+from saccade.tasks.algorithms.settings import AlgorithmModel
 from saccade.training import BatchTrainSettings, Count, Recipe
 
 FIGURES = ("loss", "accuracy", "longer")  # what validation gives
@@ -32,7 +32,7 @@ class AlgorithmRecipe(Recipe[Literal["algorithms"], AlgorithmTrainSettings]):
     """Everything that `saccade train` wants to know."""
 
     data: AlgorithmSettings
-    model: MachineModel
+    model: AlgorithmModel
     train: AlgorithmTrainSettings = AlgorithmTrainSettings()
     validation: AlgorithmValidation = AlgorithmValidation()
 

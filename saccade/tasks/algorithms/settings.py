@@ -31,7 +31,7 @@ class NtmSettings(Settings):
     beta_bias: Annotated[float, Field(ge=-10, le=10)] = 0.0  # first β: the higher, the pickier about content
 
 
-class BaselineSettings(Settings):
+class LstmSettings(Settings):
     """An LSTM, which has no memory but its state."""
 
     kind: Literal["lstm"]
@@ -39,12 +39,12 @@ class BaselineSettings(Settings):
     layers: Annotated[int, Field(ge=1, le=16)] = 3
 
 
-MachineModel = Annotated[NtmSettings | BaselineSettings, Field(discriminator="kind")]
+AlgorithmModel = Annotated[NtmSettings | LstmSettings, Field(discriminator="kind")]
 
 
-class MachineSettings(Settings):
+class NeuralTuringMachineSettings(Settings):
     """A model's config.yaml."""
 
     task: Literal["algorithms"] = "algorithms"
-    model: MachineModel
+    model: AlgorithmModel
     data: AlgorithmSettings

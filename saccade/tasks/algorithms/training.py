@@ -13,10 +13,10 @@ from torch import Tensor
 from saccade.base.fingerprint import fingerprint
 from saccade.base.order import Cursor
 from saccade.metrics import score_bits
-from saccade.tasks.algorithms.model import MemoryMachine
+from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.problems import AlgorithmSettings, Episodes, make_episodes
 from saccade.tasks.algorithms.recipe import AlgorithmRecipe
-from saccade.tasks.algorithms.settings import MachineSettings
+from saccade.tasks.algorithms.settings import NeuralTuringMachineSettings
 from saccade.training import Reporter, Task, count_parameters
 
 _LONGER = 64  # sequences; a machine that goes astray on rare inputs should not pass by luck
@@ -32,7 +32,7 @@ class AlgorithmSplits(NamedTuple):
         return fingerprint([self.settings.model_dump_json()])
 
 
-class AlgorithmTask(Task[Episodes, MemoryMachine]):
+class AlgorithmTask(Task[Episodes, NeuralTuringMachine]):
     """Problems of one kind, a machine, and how many bits it gets right."""
 
     unit = "sequences"
@@ -40,7 +40,7 @@ class AlgorithmTask(Task[Episodes, MemoryMachine]):
     def __init__(self, recipe: AlgorithmRecipe, splits: AlgorithmSplits, run: Path, reporter: Reporter) -> None:
         self.recipe = recipe
         torch.manual_seed(recipe.train.seed)
-        self.model = MemoryMachine.make(MachineSettings(model=recipe.model, data=splits.settings))
+        self.model = NeuralTuringMachine.make(NeuralTuringMachineSettings(model=recipe.model, data=splits.settings))
         data, validation = splits.settings, recipe.validation
         rounds = math.ceil(validation.sequences / recipe.train.batch)
         self._valid = [make_episodes(data, recipe.train.batch, seed=f"valid {number}") for number in range(rounds)]

@@ -10,14 +10,14 @@ from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.metrics import caption_words
 from saccade.tasks.captioning.recipe import CaptionDataSettings
-from saccade.vision import Captioned, Scene, make_scenes, read_captions, read_names
+from saccade.vision import CaptionedImage, Scene, make_scenes, read_captions, read_names
 
 
 class CaptionSplits(NamedTuple):
     """Captioned images to learn from and to validate with; of made ones, the scenes themselves."""
 
-    train: list[Captioned]
-    valid: list[Captioned]
+    train: list[CaptionedImage]
+    valid: list[CaptionedImage]
     scenes: dict[str, Scene]  # by the name of the image
     folder: Path | None = None  # that the images are in, if they are files
 
@@ -28,7 +28,7 @@ class CaptionSplits(NamedTuple):
         """
         folder = None if self.folder is None else self.folder.absolute()
 
-        def said(one: Captioned) -> str:
+        def said(one: CaptionedImage) -> str:
             # of a made scene, the name says all
             file = [one.image] if folder is None else _name_and_size(Path(one.image).absolute(), folder)
             return json.dumps([*file, one.captions, one.nouns])
@@ -67,7 +67,9 @@ def load_caption_splits(
     return CaptionSplits(_inside(folder, train), _inside(folder, valid), {}, folder)
 
 
-def _with_words(found: list[Captioned], settings: CaptionDataSettings, tell: Callable[[str], None]) -> list[Captioned]:
+def _with_words(
+    found: list[CaptionedImage], settings: CaptionDataSettings, tell: Callable[[str], None]
+) -> list[CaptionedImage]:
     """The images with their captions made tidy; a caption in which nothing is left is left out."""
     tidy = [one._replace(captions=_tidy(one.captions, settings)) for one in found]
     known = [one for one in tidy if one.captions]
@@ -84,7 +86,7 @@ def _with_words(found: list[Captioned], settings: CaptionDataSettings, tell: Cal
     return known
 
 
-def _inside(folder: Path, images: list[Captioned]) -> list[Captioned]:
+def _inside(folder: Path, images: list[CaptionedImage]) -> list[CaptionedImage]:
     return [one._replace(image=str(folder / one.image)) for one in images]
 
 
@@ -94,8 +96,8 @@ def _tidy(captions: Iterable[str], settings: CaptionDataSettings) -> list[str]:
 
 
 def _split(
-    known: list[Captioned], settings: CaptionDataSettings, tell: Callable[[str], None]
-) -> tuple[list[Captioned], list[Captioned]]:
+    known: list[CaptionedImage], settings: CaptionDataSettings, tell: Callable[[str], None]
+) -> tuple[list[CaptionedImage], list[CaptionedImage]]:
     valid_names = None if settings.valid is None else _named(settings.valid, known, settings, tell)
     train_names = (
         [one.image for one in known] if settings.train is None else _named(settings.train, known, settings, tell)
@@ -130,7 +132,7 @@ def _tell_shared(
 
 
 def _named(
-    which: str, known: Sequence[Captioned], settings: CaptionDataSettings, tell: Callable[[str], None]
+    which: str, known: Sequence[CaptionedImage], settings: CaptionDataSettings, tell: Callable[[str], None]
 ) -> list[str]:
     """The images that a list of names, or a split of the captions' own, means."""
     splits = {one.split for one in known if one.split is not None}
@@ -151,10 +153,10 @@ def _named(
 
 def _made(settings: CaptionDataSettings, side: int) -> CaptionSplits:
     scenes: dict[str, Scene] = {}
-    parts: list[list[Captioned]] = []
+    parts: list[list[CaptionedImage]] = []
     for part, count in (("train", settings.scenes), ("valid", settings.validation_size)):
         made = make_scenes(count, seed=f"{part} {settings.seed}", side=side)
         named = {f"shapes {part} {settings.seed} {number} {side}": scene for number, scene in enumerate(made)}
         scenes |= named
-        parts.append([Captioned(name, [scene.caption], nouns=tuple(scene.nouns)) for name, scene in named.items()])
+        parts.append([CaptionedImage(name, [scene.caption], nouns=tuple(scene.nouns)) for name, scene in named.items()])
     return CaptionSplits(parts[0], parts[1], scenes)

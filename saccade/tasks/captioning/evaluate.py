@@ -16,9 +16,9 @@ from saccade.shell.outputs import print_scores, tell_failures
 from saccade.shell.search import add_search_arguments, search_of
 from saccade.tasks.captioning.caption import caption_files
 from saccade.tasks.captioning.model import Caption, Captioner
-from saccade.tasks.captioning.scores import score_pointing
+from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.tasks.kind import Evaluation
-from saccade.vision import Captioned, read_captions, read_names
+from saccade.vision import CaptionedImage, read_captions, read_names
 
 
 def add_options(parser: TakesOptions) -> None:
@@ -47,7 +47,7 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
     known = _chosen(read_captions(chosen.captions), chosen.only)
     how = Search(**search_of(chosen))
     boxes = any(one.nouns for one in known)
-    images: list[Captioned] = []
+    images: list[CaptionedImage] = []
     found: list[Caption] = []
     texts: list[str] = []  # of all, empty where there is none
     console = Console(stderr=True)
@@ -73,12 +73,12 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
         [[caption_words(text) for text in one.captions] for one in images],
     )
     if boxes:
-        scores["pointing"] = score_pointing(images, found, side=captioner.settings.image_encoder.grid.side)
+        scores["pointing_game"] = score_pointing_game(images, found, side=captioner.settings.image_encoder.grid.side)
     print_scores(len(found), "images", scores, as_json=chosen.json)
     return tell_failures(len(known) - len(found), len(known), "images")
 
 
-def _chosen(known: list[Captioned], only: str | None) -> list[Captioned]:
+def _chosen(known: list[CaptionedImage], only: str | None) -> list[CaptionedImage]:
     if only is None:
         return known
     in_split = [one for one in known if one.split == only]

@@ -38,7 +38,17 @@ class CaptionDataSettings(Settings):
         return self
 
 
-FIGURES = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "pointing", "loss")  # what validation gives
+FIGURES = (
+    "bleu1",
+    "bleu2",
+    "bleu3",
+    "bleu4",
+    "rouge_l",
+    "cider",
+    "exact",
+    "pointing_game",
+    "loss",
+)  # what validation gives
 
 
 class CaptionTrainSettings(TokenTrainSettings):

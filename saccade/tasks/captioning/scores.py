@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from saccade.metrics import caption_words, pointing_accuracy
 from saccade.tasks.captioning.model import Caption
-from saccade.vision import Captioned
+from saccade.vision import CaptionedImage
 
 
-def score_pointing(images: Sequence[Captioned], captions: Sequence[Caption], *, side: int) -> float:
+def score_pointing_game(images: Sequence[CaptionedImage], captions: Sequence[Caption], *, side: int) -> float:
     """How often the peak of a noun's weights is in that noun's box, in percent, in captions that are exactly right."""
     looked = [
         (caption.attention.mean((0, 1))[noun.word], noun.box)

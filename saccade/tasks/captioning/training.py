@@ -18,7 +18,7 @@ from saccade.tasks.captioning.image_rows import ImageRows
 from saccade.tasks.captioning.model import Caption, Captioner
 from saccade.tasks.captioning.net import CaptionBatch, caption_loss
 from saccade.tasks.captioning.recipe import CaptionRecipe
-from saccade.tasks.captioning.scores import score_pointing
+from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.tasks.captioning.settings import (
     CaptionerSettings,
     CaptionRnnSettings,
@@ -34,7 +34,7 @@ from saccade.text import (
     vocabulary_path,
 )
 from saccade.training import Reporter, Task, count_parameters
-from saccade.vision import Captioned
+from saccade.vision import CaptionedImage
 
 
 class CaptionTask(Task[CaptionBatch, Captioner]):
@@ -87,11 +87,11 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
         references = [[caption_words(text) for text in one.captions] for one in images]
         figures = {"loss": total / tokens, **score_captions(found, references)}
         if boxes:
-            figures["pointing"] = score_pointing(images, captions, side=self.recipe.image_encoder.grid.side)
+            figures["pointing_game"] = score_pointing_game(images, captions, side=self.recipe.image_encoder.grid.side)
         return figures
 
     def captions_of(
-        self, images: Sequence[Captioned], how: Search, *, attention: bool = False, batch: int = 64
+        self, images: Sequence[CaptionedImage], how: Search, *, attention: bool = False, batch: int = 64
     ) -> list[Caption]:
         """What the model says of images that have been encoded."""
         captions: list[Caption] = []
@@ -107,14 +107,14 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
             str(number): weights.mean((0, 1)) for number, weights in enumerate(maps, start=1) if weights is not None
         }
 
-    def _readable(self, images: list[Captioned], name: str) -> list[Captioned]:
+    def _readable(self, images: list[CaptionedImage], name: str) -> list[CaptionedImage]:
         readable = [one for one in images if one.image in self._rows]
         if not readable:
             folder = self.recipe.data.images
             raise InputError(f"data.{name}: none of its images can be read; is data.images={folder} the right folder?")
         return readable
 
-    def _encode(self, images: list[Captioned], name: str, reporter: Reporter) -> list[Example]:
+    def _encode(self, images: list[CaptionedImage], name: str, reporter: Reporter) -> list[Example]:
         """For each caption, the row of its image and the numbers of its words; too long a caption is cut."""
         max_length = self.recipe.model.max_length
         examples: list[Example] = []
@@ -137,7 +137,7 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
         return CaptionBatch(images, batch.previous, batch.target, batch.tokens)
 
 
-def _vocabulary(recipe: CaptionRecipe, images: list[Captioned], folder: Path, reporter: Reporter) -> Vocabulary:
+def _vocabulary(recipe: CaptionRecipe, images: list[CaptionedImage], folder: Path, reporter: Reporter) -> Vocabulary:
     path = vocabulary_path(recipe.vocabulary, folder)
     if path.exists():
         return load_vocabulary(recipe.vocabulary, folder)

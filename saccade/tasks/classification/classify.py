@@ -12,7 +12,7 @@ from saccade.shell.outputs import each, tell_failures
 from saccade.shell.parser import count
 from saccade.tasks.classification.look import expect_glimpses, glimpses_of
 from saccade.tasks.classification.model import Classifier
-from saccade.tasks.classification.result import Classified
+from saccade.tasks.classification.result import ClassifierOutput
 from saccade.tasks.load import load
 
 _AT_ONCE = 16  # images
@@ -54,7 +54,7 @@ def run(chosen: argparse.Namespace) -> int:
     return tell_failures(failed, total, "images")
 
 
-def _show(path: Path, found: Classified, *, top: int, as_json: bool) -> None:
+def _show(path: Path, found: ClassifierOutput, *, top: int, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"image": str(path)} | found.as_json()))
         return

@@ -8,15 +8,15 @@ import numpy as np
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.tasks.classification.recipe import LabelledDataSettings
-from saccade.vision import Labelled, make_digits, make_scenes, read_labelled
+from saccade.vision import LabelledImages, make_digits, make_scenes, read_labelled
 from saccade.vision.shapes import SHAPES
 
 
 class LabelledSplits(NamedTuple):
     """Images to learn from and to validate with."""
 
-    train: Labelled
-    valid: Labelled
+    train: LabelledImages
+    valid: LabelledImages
     bad: list[str]  # a line for each image that cannot be read
 
     def fingerprint(self) -> str:
@@ -50,14 +50,14 @@ def load_labelled_splits(settings: LabelledDataSettings, *, side: int) -> Labell
     return LabelledSplits(train.select(order[held_out:]), train.select(order[:held_out]), bad)
 
 
-def _read(name: str, side: int) -> tuple[Labelled, list[str]]:
+def _read(name: str, side: int) -> tuple[LabelledImages, list[str]]:
     if not Path(name).exists():
         raise InputError(f"{name}: no such file or folder; say where yours are: data.train=DIR")
     return read_labelled(Path(name), side=side)
 
 
-def _shapes(count: int, *, seed: str, side: int) -> Labelled:
+def _shapes(count: int, *, seed: str, side: int) -> LabelledImages:
     """Scenes of one shape or two; the class is the first shape of the caption."""
     scenes = make_scenes(count, seed=seed, side=side)
     labels = [SHAPES.index(scene.caption.split()[scene.nouns[0].word]) for scene in scenes]
-    return Labelled(np.stack([scene.pixels for scene in scenes]), np.array(labels), list(SHAPES))
+    return LabelledImages(np.stack([scene.pixels for scene in scenes]), np.array(labels), list(SHAPES))

@@ -10,7 +10,7 @@ from saccade.look import save_path
 from saccade.shell.drawing import Drawing
 from saccade.shell.inputs import one_image
 from saccade.tasks.classification.model import Classifier
-from saccade.tasks.classification.result import Classified
+from saccade.tasks.classification.result import ClassifierOutput
 from saccade.tasks.classification.settings import GlimpseSettings
 from saccade.tasks.kind import Look
 from saccade.vision import picture_for_pages
@@ -21,7 +21,7 @@ class Glimpses(Drawing):
     """The path of the glimpses over an image."""
 
     image: Path
-    found: Classified
+    found: ClassifierOutput
     size: float  # of a glimpse, as a share of the image's side
 
     def figure(self, path: Path) -> None:
@@ -46,7 +46,7 @@ def look_at_glimpses(chosen: argparse.Namespace, classifier: Classifier) -> Glim
     return glimpses_of(image, found, classifier)
 
 
-def glimpses_of(image: Path, found: Classified, classifier: Classifier) -> Glimpses:
+def glimpses_of(image: Path, found: ClassifierOutput, classifier: Classifier) -> Glimpses:
     """What there is to draw of an answer."""
     model = expect_glimpses(classifier)
     return Glimpses(image, found, model.patch / model.image_size)

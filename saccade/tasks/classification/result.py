@@ -10,7 +10,7 @@ from saccade.tasks.output import Output
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classified(Output):
+class ClassifierOutput(Output):
     """What an image is."""
 
     label: str

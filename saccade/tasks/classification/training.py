@@ -14,7 +14,7 @@ from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.recipe import ClassificationRecipe
 from saccade.tasks.classification.settings import ClassifierSettings
 from saccade.training import Reporter, Task, count_parameters
-from saccade.vision import Labelled, common_background, scaled
+from saccade.vision import LabelledImages, common_background, scaled
 
 _AT_ONCE = 256  # images of validation
 
@@ -66,8 +66,8 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
             right += int((logits.argmax(-1) == batch.labels).sum())
         return {"loss": total / len(valid.labels), "accuracy": 100 * right / len(valid.labels)}
 
-    def _batch(self, images: Labelled, indices: np.ndarray) -> LabelledBatch:
-        pixels = self.model.turned(images.pixels[indices])
+    def _batch(self, images: LabelledImages, indices: np.ndarray) -> LabelledBatch:
+        pixels = self.model.match_background(images.pixels[indices])
         return LabelledBatch(scaled(pixels), torch.from_numpy(images.labels[indices]))
 
 

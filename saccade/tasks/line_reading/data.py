@@ -7,7 +7,7 @@ from typing import NamedTuple
 from saccade.base.fingerprint import fingerprint
 from saccade.tasks.line_reading.lines import Lines, make_lines
 from saccade.tasks.line_reading.recipe import LineDataSettings
-from saccade.vision import Labelled, make_digits, read_labelled
+from saccade.vision import LabelledImages, make_digits, read_labelled
 
 _DIGITS = 5000  # made ones, to make lines of
 
@@ -40,7 +40,7 @@ def load_line_splits(
     return LineSplits(*parts)
 
 
-def _read(path: str, tell: Callable[[str], None], *, side: int) -> Labelled:
+def _read(path: str, tell: Callable[[str], None], *, side: int) -> LabelledImages:
     digits, bad = read_labelled(Path(path), side=side)
     if bad:
         tell(f"{path}: {len(bad):,} of {len(bad) + len(digits.labels):,} images are left out; {bad[0]}")

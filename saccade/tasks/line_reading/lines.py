@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from saccade.vision import Labelled
+from saccade.vision import LabelledImages
 
 
 class Lines(NamedTuple):
@@ -17,7 +17,13 @@ class Lines(NamedTuple):
 
 
 def make_lines(
-    count: int, digits: Labelled, *, seed: int | str, min_length: int = 2, max_length: int = 6, overlap: float = 0.15
+    count: int,
+    digits: LabelledImages,
+    *,
+    seed: int | str,
+    min_length: int = 2,
+    max_length: int = 6,
+    overlap: float = 0.15,
 ) -> Lines:
     """So many strips with `min_length` to `max_length` of the digits each; the same for the same seed.
 

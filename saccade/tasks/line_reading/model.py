@@ -19,7 +19,7 @@ from saccade.nets.line_encoder import NARROWING
 from saccade.tasks.batches import in_batches
 from saccade.tasks.line_reading.maps import map_of_line
 from saccade.tasks.line_reading.net import LineNet
-from saccade.tasks.line_reading.result import ReadLine
+from saccade.tasks.line_reading.result import LineReaderOutput
 from saccade.tasks.line_reading.settings import CHARACTERS, LineReaderSettings
 from saccade.tasks.model import Model
 from saccade.text import PAD, START, Vocabulary, load_vocabulary, pad, vocabulary_path
@@ -51,9 +51,9 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         self.vocabulary.save(path)
         return [path]
 
-    def maps(self, result: ReadLine, *, image: ImageSource | None = None, name: str = "") -> list[AttentionMap]:
+    def maps(self, result: LineReaderOutput, *, image: ImageSource | None = None, name: str = "") -> list[AttentionMap]:
         """Where each letter of a line was that was read with `attention=True`; with its image, drawn over it."""
-        strip = None if image is None else as_png(self.strip_of(image))
+        strip = None if image is None else as_png(self.preprocess(image))
         return [map_of_line(result, image=strip, name=name)]
 
     def read(
@@ -63,7 +63,7 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         attention: bool = False,
         batch: int = 64,
         progress: Callable[[int], None] | None = None,
-    ) -> list[ReadLine]:
+    ) -> list[LineReaderOutput]:
         """The text of each strip: files, or their bytes.
 
         attention  say where each letter was
@@ -71,34 +71,34 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         progress   called with the number of strips done since the last call
         """
 
-        def lines(part: Sequence[tuple[str, ImageSource]]) -> list[ReadLine]:
-            strips = [self.strip_of(image, name) for name, image in part]
+        def lines(part: Sequence[tuple[str, ImageSource]]) -> list[LineReaderOutput]:
+            strips = [self.preprocess(image, name) for name, image in part]
             return self.read_strips(np.stack(strips), attention=attention)
 
         return in_batches(lines, named_images(images), batch=batch, progress=progress)
 
-    def strip_of(self, image: ImageSource, name: str = "the image") -> NDArray[np.uint8]:
+    def preprocess(self, image: ImageSource, name: str = "the image") -> NDArray[np.uint8]:
         """An image as the net sees it, `[height, width]`, white on black."""
         model = self.settings.model
         return read_strip(image, height=model.height, width=model.width, name=image_name(image, name))
 
-    def read_strips(self, strips: NDArray[np.uint8], *, attention: bool = False) -> list[ReadLine]:
+    def read_strips(self, strips: NDArray[np.uint8], *, attention: bool = False) -> list[LineReaderOutput]:
         """The same for strips as they were learnt from, `[B, height, width]`, white on black."""
         with self.running():
             scaled = as_input(strips)
             read = self._by_attention if self.net.decoder is not None else self._by_ctc
             return read(scaled, attention=attention)
 
-    def _by_ctc(self, strips: Tensor, *, attention: bool) -> list[ReadLine]:
-        results: list[ReadLine] = []
+    def _by_ctc(self, strips: Tensor, *, attention: bool) -> list[LineReaderOutput]:
+        results: list[LineReaderOutput] = []
         for log_probs in self.net.log_probs(strips):
             ids, _ = best_path(log_probs, blank=PAD)
             text, tokens = self.vocabulary.decode(ids)
             where = occupancy(log_probs, tokens.ids[:-1], blank=PAD).numpy()[None, None] if attention else None
-            results.append(ReadLine(text, tokens.words[:-1], where))
+            results.append(LineReaderOutput(text, tokens.words[:-1], where))
         return results
 
-    def _by_attention(self, strips: Tensor, *, attention: bool) -> list[ReadLine]:
+    def _by_attention(self, strips: Tensor, *, attention: bool) -> list[LineReaderOutput]:
         decoder, encoded = self.net.decoder, self.net.encoder(strips)
         assert decoder is not None
         count = len(strips)
@@ -106,12 +106,12 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         found = find(decoder, encoded, Search(beam=1), limits=limits, prefixes=[[]] * count, names=[""] * count)
         written = [self.vocabulary.decode(group[0].ids) for group in found]
         if not attention:
-            return [ReadLine(text, tokens.words[:-1]) for text, tokens in written]
+            return [LineReaderOutput(text, tokens.words[:-1]) for text, tokens in written]
         previous = pad([[START, *tokens.ids[:-1]] for _, tokens in written])
         weights = decoder(encoded, previous, need_weights=True).weights
         assert weights is not None
         return [
-            ReadLine(text, tokens.words[:-1], weights[row, :, :, : len(tokens.ids) - 1].numpy())
+            LineReaderOutput(text, tokens.words[:-1], weights[row, :, :, : len(tokens.ids) - 1].numpy())
             for row, (text, tokens) in enumerate(written)
         ]
 

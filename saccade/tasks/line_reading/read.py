@@ -20,7 +20,7 @@ from saccade.shell.drawing import (
 from saccade.shell.images import Images, show_failure
 from saccade.shell.outputs import each, tell_failures
 from saccade.tasks.line_reading.model import LineReader
-from saccade.tasks.line_reading.result import ReadLine
+from saccade.tasks.line_reading.result import LineReaderOutput
 from saccade.tasks.load import load
 
 _AT_ONCE = 16  # images
@@ -72,11 +72,13 @@ def run(chosen: argparse.Namespace) -> int:
     return tell_failures(failed, total, "images")
 
 
-def _read(reader: LineReader, part: Sequence[Path | InputError], *, attention: bool) -> list[ReadLine | InputError]:
+def _read(
+    reader: LineReader, part: Sequence[Path | InputError], *, attention: bool
+) -> list[LineReaderOutput | InputError]:
     return each(lambda some: reader.read(some, attention=attention), part)
 
 
-def _show(path: Path, folder: Path, line: ReadLine, *, as_json: bool, several: bool) -> None:
+def _show(path: Path, folder: Path, line: LineReaderOutput, *, as_json: bool, several: bool) -> None:
     if as_json:
         print(json.dumps({"image": str(path), "model": str(folder)} | line.as_json()))
         return

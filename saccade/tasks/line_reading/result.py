@@ -10,7 +10,7 @@ from saccade.tasks.output import Output, mean_weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReadLine(Output):
+class LineReaderOutput(Output):
     """What stands on a strip, and where."""
 
     text: str

@@ -10,7 +10,7 @@ from saccade.shell.options import TakesOptions
 from saccade.shell.parser import count
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.pointing.files import read_problems
-from saccade.tasks.pointing.model import Pointer
+from saccade.tasks.pointing.model import PointerNetwork
 from saccade.tasks.pointing.problems import Problem, make_problems
 from saccade.tasks.pointing.scores import score_orders
 
@@ -27,7 +27,7 @@ def add_options(parser: TakesOptions) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the made problems (0)")
 
 
-def evaluate_orders(chosen: argparse.Namespace, pointer: Pointer) -> None:
+def evaluate_orders(chosen: argparse.Namespace, pointer: PointerNetwork) -> None:
     """How many problems are solved without a mistake, in all and by their size."""
     settings, beam = pointer.settings, chosen.beam or _BEAM
     problems = _problems(chosen, pointer)
@@ -53,14 +53,14 @@ def evaluate_orders(chosen: argparse.Namespace, pointer: Pointer) -> None:
         print("  ".join([f"{row['inputs']:>6}", f"{row['problems']:>8}", *figures]))
 
 
-def _problems(chosen: argparse.Namespace, pointer: Pointer) -> list[Problem]:
+def _problems(chosen: argparse.Namespace, pointer: PointerNetwork) -> list[Problem]:
     settings = pointer.settings
     if chosen.inputs is not None:
         if chosen.problems is not None:
             raise InputError("wanted either --inputs or --problems")
         problems = read_problems(chosen.inputs, distinct=False)
         for number, problem in enumerate(problems, start=1):
-            pointer.read(problem.inputs, f"{chosen.inputs}, problem {number}")
+            pointer.preprocess(problem.inputs, f"{chosen.inputs}, problem {number}")
         return problems
     if settings.problem is None:
         raise InputError(f"{chosen.model} learnt problems of somebody's own; wanted --inputs FILE, with answers")

@@ -4,7 +4,7 @@ from saccade.tasks.kind import TaskKind
 from saccade.tasks.pointing.data import load_problem_splits
 from saccade.tasks.pointing.evaluate import EVALUATION
 from saccade.tasks.pointing.look import LOOK
-from saccade.tasks.pointing.model import Pointer
+from saccade.tasks.pointing.model import PointerNetwork
 from saccade.tasks.pointing.recipe import PointingRecipe
 from saccade.tasks.pointing.training import PointingTask
 
@@ -15,7 +15,7 @@ KIND = TaskKind(
     recipe=PointingRecipe,
     load_data=lambda recipe, tell: load_problem_splits(recipe.data, recipe.model),
     task=PointingTask,
-    model=Pointer,
+    model=PointerNetwork,
     evaluate=EVALUATION,
     look=LOOK,
 )

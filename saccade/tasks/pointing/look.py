@@ -9,15 +9,15 @@ from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps
 from saccade.shell.inputs import model_name, one_text
 from saccade.tasks.kind import Look
 from saccade.tasks.pointing.files import parse_inputs
-from saccade.tasks.pointing.model import Pointer
-from saccade.tasks.pointing.result import Pointed
+from saccade.tasks.pointing.model import PointerNetwork
+from saccade.tasks.pointing.result import PointerOutput
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order(Maps):
     """Maps, but where the inputs are points, a figure is of these."""
 
-    found: Pointed
+    found: PointerOutput
     closed: bool  # a hull, whose last point leads back to its first
 
     def figure(self, path: Path) -> None:
@@ -27,14 +27,14 @@ class Order(Maps):
             super().figure(path)
 
 
-def order_of(found: Pointed, pointer: Pointer, *, name: str = "") -> Order:
+def order_of(found: PointerOutput, pointer: PointerNetwork, *, name: str = "") -> Order:
     """What there is to draw of an answer."""
     order = " ".join(map(str, found.order))
     panel = Panel(f"{name}: {order}" if name else order, pointer.maps(found))
     return Order([panel], order, found=found, closed=pointer.settings.problem == "hull")
 
 
-def look_at_order(chosen: argparse.Namespace, pointer: Pointer) -> Order:
+def look_at_order(chosen: argparse.Namespace, pointer: PointerNetwork) -> Order:
     """Answer a problem."""
     text = one_text(chosen.inputs, "PROBLEM", "inputs, such as '3 1 2' or '[[0.1, 0.7], [0.4, 0.2]]'")
     found = pointer.point([parse_inputs(text, "PROBLEM")], attention=True)[0]

@@ -3,10 +3,10 @@
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
 from saccade.look.maps import END_LABEL
-from saccade.tasks.pointing.result import Pointed
+from saccade.tasks.pointing.result import PointerOutput
 
 
-def map_of_order(found: Pointed, *, name: str = "") -> AttentionMap:
+def map_of_order(found: PointerOutput, *, name: str = "") -> AttentionMap:
     """What each step of an answer looked at, of the inputs of the problem."""
     if found.attention is None:
         raise InputError("the answer has no attention; point with attention=True")

@@ -19,14 +19,14 @@ from saccade.tasks.model import Model
 from saccade.tasks.pointing.files import check_inputs
 from saccade.tasks.pointing.maps import map_of_order
 from saccade.tasks.pointing.net import PointerNet
-from saccade.tasks.pointing.result import Pointed
+from saccade.tasks.pointing.result import PointerOutput
 from saccade.tasks.pointing.settings import PointerSettings
 from saccade.text import END, START, pad
 
 _AT_ONCE = 128  # problems
 
 
-class Pointer(Model[PointerSettings, PointerNet]):
+class PointerNetwork(Model[PointerSettings, PointerNet]):
     """A net with what it was made for. `saccade.load(folder)` gives one."""
 
     config = PointerSettings
@@ -37,14 +37,14 @@ class Pointer(Model[PointerSettings, PointerNet]):
 
     @classmethod
     def make(cls, settings: PointerSettings) -> Self:
-        """A pointer that has learnt nothing yet; its weights come from torch's random numbers."""
+        """A pointer network that has learnt nothing yet; its weights come from torch's random numbers."""
         return cls(PointerNet(settings.model), settings)
 
     @classmethod
     def maker(cls, settings: PointerSettings, folder: Path) -> Callable[[], Self]:
         return lambda: cls.make(settings)
 
-    def maps(self, result: Pointed, *, name: str = "") -> list[AttentionMap]:
+    def maps(self, result: PointerOutput, *, name: str = "") -> list[AttentionMap]:
         """What each step looked at, of an answer that was made with `attention=True`."""
         return [map_of_order(result, name=name)]
 
@@ -56,7 +56,7 @@ class Pointer(Model[PointerSettings, PointerNet]):
         attention: bool = False,
         batch: int = _AT_ONCE,
         progress: Callable[[int], None] | None = None,
-    ) -> list[Pointed]:
+    ) -> list[PointerOutput]:
         """The answer to each problem: a list of numbers, or of points. A beam of 1 is greedy search.
 
         attention  say what each step looked at
@@ -66,12 +66,12 @@ class Pointer(Model[PointerSettings, PointerNet]):
         expect("beam", beam, 1 <= beam <= 1000, "1 to 1000")
         if isinstance(problems, str) or not isinstance(problems, Sequence):
             raise InputError("problems: found no list, wanted a list of problems, each a list of numbers or of points")
-        read = [self.read(problem, f"problem {number}") for number, problem in enumerate(problems, start=1)]
+        read = [self.preprocess(problem, f"problem {number}") for number, problem in enumerate(problems, start=1)]
         with self.running():
             answer = partial(self._point, beam=beam, attention=attention)
             return in_batches(answer, read, batch=batch, progress=progress)
 
-    def read(self, problem: Any, name: str) -> list[list[float]]:
+    def preprocess(self, problem: Any, name: str) -> list[list[float]]:
         """A problem as this model wants it; one that it cannot take is an `InputError` with its name."""
         inputs = check_inputs(problem, name)
         size, model = len(inputs[0]), self.settings.model
@@ -85,7 +85,7 @@ class Pointer(Model[PointerSettings, PointerNet]):
             )
         return inputs
 
-    def as_input(self, problems: Sequence[Sequence[Sequence[float]]]) -> tuple[Tensor, Tensor]:
+    def collate(self, problems: Sequence[Sequence[Sequence[float]]]) -> tuple[Tensor, Tensor]:
         """Problems as a batch: inputs `[B, n, C]`, zero after the last of each, and how many each has `[B]`."""
         lengths = torch.tensor([len(problem) for problem in problems])
         inputs = np.zeros((len(problems), int(lengths.max()), self.settings.model.inputs))
@@ -94,8 +94,8 @@ class Pointer(Model[PointerSettings, PointerNet]):
             inputs[row, : len(problem)] = rescaled(values) if self.settings.model.rescale else values
         return torch.from_numpy(inputs).float(), lengths
 
-    def _point(self, problems: Sequence[list[list[float]]], beam: int, *, attention: bool) -> list[Pointed]:
-        encoded, count = self.net.encode(*self.as_input(problems)), len(problems)
+    def _point(self, problems: Sequence[list[list[float]]], beam: int, *, attention: bool) -> list[PointerOutput]:
+        encoded, count = self.net.encode(*self.collate(problems)), len(problems)
         limits = (
             [len(problem) + 1 for problem in problems] if self.settings.model.mask_visited else [self._limit] * count
         )
@@ -107,7 +107,7 @@ class Pointer(Model[PointerSettings, PointerNet]):
             ]
         seen = self._seen(encoded, [one.ids for one in best]) if attention else [None] * count
         return [
-            Pointed(inputs, [token - END - 1 for token in one.ids[:-1]], one.log_prob, weights)
+            PointerOutput(inputs, [token - END - 1 for token in one.ids[:-1]], one.log_prob, weights)
             for inputs, one, weights in zip(problems, best, seen, strict=True)
         ]
 

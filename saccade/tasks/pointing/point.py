@@ -11,8 +11,8 @@ from saccade.tasks.load import load
 from saccade.tasks.pointing.files import parse_inputs
 from saccade.tasks.pointing.look import order_of
 from saccade.tasks.pointing.maps import plain_number
-from saccade.tasks.pointing.model import Pointer
-from saccade.tasks.pointing.result import Pointed
+from saccade.tasks.pointing.model import PointerNetwork
+from saccade.tasks.pointing.result import PointerOutput
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,13 +28,13 @@ def run(chosen: argparse.Namespace) -> int:
     """Answer each problem, and draw if there is one only."""
     expect_files(chosen)
     figures = figures_of(chosen)
-    pointer = load(chosen.model, Pointer)
+    pointer = load(chosen.model, PointerNetwork)
     attention = chosen.json or bool(figures)
 
     def read(line: Line) -> list[list[float]]:
-        return pointer.read(parse_inputs(line.text, line.where), line.where)
+        return pointer.preprocess(parse_inputs(line.text, line.where), line.where)
 
-    def answer(problems: list[list[list[float]]]) -> list[Pointed]:
+    def answer(problems: list[list[list[float]]]) -> list[PointerOutput]:
         found = pointer.point(problems, beam=chosen.beam, attention=attention)
         for one in found[:1] if figures else []:
             write_figures(order_of(one, pointer), chosen)
@@ -50,7 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     )
 
 
-def _record(found: Pointed, pointer: Pointer, *, as_json: bool) -> str | Mapping[str, object]:
+def _record(found: PointerOutput, pointer: PointerNetwork, *, as_json: bool) -> str | Mapping[str, object]:
     values = [found.inputs[index][0] for index in found.order] if pointer.settings.problem == "sort" else None
     if as_json:
         return found.as_json() | ({} if values is None else {"sorted": values})

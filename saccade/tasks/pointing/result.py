@@ -10,7 +10,7 @@ from saccade.tasks.output import Output, mean_weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pointed(Output):
+class PointerOutput(Output):
     """The answer to a problem."""
 
     inputs: list[list[float]]  # the problem

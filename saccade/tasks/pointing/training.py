@@ -9,7 +9,7 @@ from torch import Tensor
 
 from saccade.base.order import Cursor, ShuffledIndices
 from saccade.tasks.pointing.data import PointingSplits
-from saccade.tasks.pointing.model import Pointed, Pointer
+from saccade.tasks.pointing.model import PointerNetwork, PointerOutput
 from saccade.tasks.pointing.problems import Problem, make_problems
 from saccade.tasks.pointing.recipe import PointingRecipe
 from saccade.tasks.pointing.scores import score_orders
@@ -27,7 +27,7 @@ class PointingBatch(NamedTuple):
     answers: list[list[int]]
 
 
-class PointingTask(Task[PointingBatch, Pointer]):
+class PointingTask(Task[PointingBatch, PointerNetwork]):
     """Problems, a pointer network, and how many it solves without a mistake."""
 
     unit = "problems"
@@ -40,7 +40,7 @@ class PointingTask(Task[PointingBatch, Pointer]):
         sizes = [len(problem.inputs) for problem in known]
         max_answer = data.max_length if data.make else max(len(problem.answer) for problem in known)
         min_length, max_length = (min(sizes), max(sizes)) if data.make is None else (data.min_length, data.max_length)
-        self.model = Pointer.make(
+        self.model = PointerNetwork.make(
             PointerSettings(
                 problem=data.make,
                 min_length=min_length,
@@ -88,9 +88,9 @@ class PointingTask(Task[PointingBatch, Pointer]):
         found = [one.order for one in self._answers()]
         return {"loss": total / len(valid), **score_orders(valid, found, problem=self.recipe.data.make)}
 
-    def _answers(self) -> list[Pointed]:
+    def _answers(self) -> list[PointerOutput]:
         return self.model.point([one.inputs for one in self.splits.valid], batch=_AT_ONCE)
 
     def _batch(self, problems: Sequence[Problem]) -> PointingBatch:
-        inputs, lengths = self.model.as_input([problem.inputs for problem in problems])
+        inputs, lengths = self.model.collate([problem.inputs for problem in problems])
         return PointingBatch(inputs, lengths, [problem.answer for problem in problems])

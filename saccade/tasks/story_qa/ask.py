@@ -25,7 +25,7 @@ from saccade.shell.outputs import Blank, each, show_nothing, tell_failures
 from saccade.shell.parser import count, expect_text
 from saccade.shell.streams import Incoming, Line
 from saccade.tasks.load import load
-from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.story_qa.model import MemoryNetwork
 from saccade.tasks.story_qa.result import Answer
 from saccade.tasks.story_qa.stories import Question, question_of, read_stories, split_sentences, story_words
 
@@ -64,7 +64,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.file is not None and chosen.story is not None:
         raise InputError("--file: found a story beside it, wanted one of the two")
     first = _from_words(chosen) if chosen.file is None else None
-    answerer = load(chosen.model, Answerer)
+    network = load(chosen.model, MemoryNetwork)
     panels: list[Panel] = []
     failed = total = 0
     for asked in [[first]] if first is not None else _from_file(chosen):
@@ -72,9 +72,9 @@ def run(chosen: argparse.Namespace) -> int:
         if figures and total > 1:
             raise InputError(f"{figures[0]}: a figure is of one question, and {chosen.file} has more")
         questions = [one.question if isinstance(one, Asked) else one for one in asked]
-        answers = each(lambda some: answerer.answer_all(some, attention=attention, batch=chosen.batch), questions)
+        answers = each(lambda some: network.answer_all(some, attention=attention, batch=chosen.batch), questions)
         answered = [one for one, answer in zip(questions, answers, strict=True) if isinstance(answer, Answer)]
-        tell_what_is_lost([one for one in answered if isinstance(one, Question)], answerer)
+        tell_what_is_lost([one for one in answered if isinstance(one, Question)], network)
         for one, answer in zip(asked, answers, strict=True):
             if isinstance(answer, InputError):
                 failed += show_nothing(answer, {"question": "", "answer": ""}, as_json=chosen.json)
@@ -84,7 +84,7 @@ def run(chosen: argparse.Namespace) -> int:
             _show(one, shown, chosen)
             if chosen.html is not None or figures:
                 title = f"{one.text} {answer.text}"
-                panels.append(Panel(title, answerer.maps(shown, name=title)))
+                panels.append(Panel(title, network.maps(shown, name=title)))
         sys.stdout.flush()
     write_page(chosen.html, panels, title="stories")
     if panels:
@@ -136,16 +136,16 @@ def _asked(one: Question) -> Asked:
     return Asked(one, " ".join(one.question) + "?", [" ".join(words) for words in one.story])
 
 
-def tell_what_is_lost(questions: Sequence[Question], answerer: Answerer) -> None:
+def tell_what_is_lost(questions: Sequence[Question], network: MemoryNetwork) -> None:
     """Name the words that the model passes over, and say where it forgets the beginning of a story."""
-    memory_size = answerer.settings.model.memory_size
+    memory_size = network.settings.model.memory_size
     longest = max((len(one.story) for one in questions), default=0)
     if longest > memory_size:
         which = "the story" if len(questions) == 1 else "the longest story"
         lost = f"{which} has {longest}, the first are lost"
         print(f"saccade: the model remembers {memory_size} sentences; {lost}", file=sys.stderr)
     words = {word for one in questions for sentence in (*one.story, one.question) for word in sentence}
-    unknown = sorted(word for word in words if not answerer.words.number(word))
+    unknown = sorted(word for word in words if not network.words.number(word))
     if unknown:
         more = f" and {len(unknown) - 10} more" if len(unknown) > 10 else ""
         print(f"saccade: the model does not know, and passes over: {', '.join(unknown[:10])}{more}", file=sys.stderr)

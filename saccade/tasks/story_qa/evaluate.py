@@ -8,7 +8,7 @@ from saccade.base.errors import InputError
 from saccade.shell.options import TakesOptions
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.story_qa.ask import tell_what_is_lost
-from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.story_qa.model import MemoryNetwork
 from saccade.tasks.story_qa.stories import read_stories
 
 _FAILED = 5.0  # per cent of error above which a task counts as failed, in the papers on bAbI
@@ -18,15 +18,15 @@ def add_options(parser: TakesOptions) -> None:
     parser.add_argument("--stories", type=Path, metavar="PATH", help="a folder of bAbI's qa*_test.txt, or a file")
 
 
-def evaluate_stories(chosen: argparse.Namespace, answerer: Answerer) -> None:
+def evaluate_stories(chosen: argparse.Namespace, network: MemoryNetwork) -> None:
     """How often the answer is wrong, in each task and in the mean of all."""
     if chosen.stories is None:
         raise InputError(f"{chosen.model} answers questions; wanted --stories PATH, bAbI's folder or a file of stories")
     questions = read_stories(chosen.stories, split="test")
-    tell_what_is_lost(questions, answerer)
+    tell_what_is_lost(questions, network)
     wrong: dict[str, int] = {}
     total: dict[str, int] = {}
-    for one, answer in zip(questions, answerer.answer_all(questions, batch=chosen.batch), strict=True):
+    for one, answer in zip(questions, network.answer_all(questions, batch=chosen.batch), strict=True):
         total[one.task] = total.get(one.task, 0) + 1
         wrong[one.task] = wrong.get(one.task, 0) + (answer.text.lower() != one.answer.lower())
     errors = {task: 100 * wrong[task] / count for task, count in total.items()}

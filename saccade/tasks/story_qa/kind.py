@@ -5,7 +5,7 @@ from saccade.tasks.story_qa.corpora import STORIES
 from saccade.tasks.story_qa.data import load_story_splits
 from saccade.tasks.story_qa.evaluate import EVALUATION
 from saccade.tasks.story_qa.look import LOOK
-from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.story_qa.model import MemoryNetwork
 from saccade.tasks.story_qa.recipe import StoryRecipe
 from saccade.tasks.story_qa.training import StoryTask
 
@@ -16,7 +16,7 @@ KIND = TaskKind(
     recipe=StoryRecipe,
     load_data=lambda recipe, tell: load_story_splits(recipe.data),
     task=StoryTask,
-    model=Answerer,
+    model=MemoryNetwork,
     evaluate=EVALUATION,
     look=LOOK,
     made=(STORIES,),

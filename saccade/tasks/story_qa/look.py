@@ -9,17 +9,17 @@ from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps
 from saccade.shell.inputs import model_name
 from saccade.tasks.kind import Look
 from saccade.tasks.story_qa.ask import asked_in_words
-from saccade.tasks.story_qa.model import Answerer
+from saccade.tasks.story_qa.model import MemoryNetwork
 
 
-def look_at_answer(chosen: argparse.Namespace, answerer: Answerer) -> Maps:
+def look_at_answer(chosen: argparse.Namespace, network: MemoryNetwork) -> Maps:
     """Answer a question about a story."""
     if len(chosen.inputs) != 2:
         raise InputError('wanted a story and a question: saccade look MODEL "STORY" "QUESTION"')
     asked = asked_in_words(*chosen.inputs)
-    answer = replace(answerer.answer_all([asked.question], attention=True)[0], sentences=asked.sentences)
+    answer = replace(network.answer_all([asked.question], attention=True)[0], sentences=asked.sentences)
     title = f"{asked.text} {answer.text}"
-    panel = Panel(f"{model_name(chosen.model)}: {title}", answerer.maps(answer, name=title))
+    panel = Panel(f"{model_name(chosen.model)}: {title}", network.maps(answer, name=title))
     return maps_as_chosen(panel, chosen, name=asked.text)
 
 

@@ -1,4 +1,4 @@
-"""A trained answerer: a story and a question in, an answer out, with what each hop looked at."""
+"""A trained memory network: a story and a question in, an answer out, with what each hop looked at."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,33 +11,33 @@ import torch
 
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
-from saccade.nets import MemoryNetwork, Recalled
+from saccade.nets import MemN2N, Recalled
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
 from saccade.tasks.story_qa.maps import map_of_answer
 from saccade.tasks.story_qa.result import Answer
-from saccade.tasks.story_qa.settings import AnswererSettings
+from saccade.tasks.story_qa.settings import MemoryNetworkSettings
 from saccade.tasks.story_qa.stories import Question, question_of
 
 WORDS = "words.txt"
 
 
-class Answerer(Model[AnswererSettings, MemoryNetwork]):
+class MemoryNetwork(Model[MemoryNetworkSettings, MemN2N]):
     """A net with its words. `saccade.load(folder)` gives one."""
 
-    config = AnswererSettings
+    config = MemoryNetworkSettings
 
-    def __init__(self, net: MemoryNetwork, words: StoryWords, settings: AnswererSettings) -> None:
+    def __init__(self, net: MemN2N, words: StoryWords, settings: MemoryNetworkSettings) -> None:
         self.net = net
         self.words = words
         self.settings = settings
 
     @classmethod
-    def make(cls, settings: AnswererSettings, words: StoryWords) -> Self:
-        """An answerer that has learnt nothing yet; its weights come from torch's random numbers."""
+    def make(cls, settings: MemoryNetworkSettings, words: StoryWords) -> Self:
+        """A memory network that has learnt nothing yet; its weights come from torch's random numbers."""
         model = settings.model
-        net = MemoryNetwork(
+        net = MemN2N(
             words=len(words),
             dim=model.dim,
             hops=model.hops,
@@ -51,7 +51,7 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
         return cls(net, words, settings)
 
     @classmethod
-    def maker(cls, settings: AnswererSettings, folder: Path) -> Callable[[], Self]:
+    def maker(cls, settings: MemoryNetworkSettings, folder: Path) -> Callable[[], Self]:
         words = StoryWords.load(folder / WORDS)
         return lambda: cls.make(settings, words)
 
@@ -120,7 +120,7 @@ class Answerer(Model[AnswererSettings, MemoryNetwork]):
         return results
 
 
-def recall_stories(net: MemoryNetwork, arrays: StoryArrays, *, need_weights: bool = False) -> Recalled:
+def recall_stories(net: MemN2N, arrays: StoryArrays, *, need_weights: bool = False) -> Recalled:
     """What the net answers to the questions of arrays."""
     sentences, stories, questions = (torch.from_numpy(array) for array in arrays[:3])
     return net(sentences, stories, questions, need_weights=need_weights)

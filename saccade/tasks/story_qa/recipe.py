@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from saccade.base.settings import DataPath, Settings
-from saccade.tasks.story_qa.settings import MemorySettings
+from saccade.tasks.story_qa.settings import MemN2NSettings
 from saccade.training import BatchTrainSettings, Count, Recipe
 
 FIGURES = ("accuracy", "loss")  # what validation gives
@@ -44,7 +44,7 @@ class StoryRecipe(Recipe[Literal["story_qa"], StoryTrainSettings]):
     """Everything that `saccade train` wants to know."""
 
     data: StoryDataSettings
-    model: MemorySettings = MemorySettings()
+    model: MemN2NSettings = MemN2NSettings()
     train: StoryTrainSettings = StoryTrainSettings()
 
     def figures(self) -> Sequence[str]:

@@ -8,10 +8,10 @@ from saccade.base.settings import Settings
 from saccade.nets.settings import Share, Size
 
 
-class MemorySettings(Settings):
+class MemN2NSettings(Settings):
     """An end-to-end memory network (Sukhbaatar 2015)."""
 
-    kind: Literal["memory"] = "memory"
+    kind: Literal["memn2n"] = "memn2n"
     dim: Size = 50
     hops: Annotated[int, Field(ge=1, le=20)] = 3
     tying: Literal["adjacent", "layer-wise"] = "adjacent"
@@ -24,8 +24,8 @@ class MemorySettings(Settings):
     dropout: Share = 0.0  # of the sentences' vectors
 
 
-class AnswererSettings(Settings):
+class MemoryNetworkSettings(Settings):
     """A model's config.yaml."""
 
     task: Literal["story_qa"] = "story_qa"
-    model: MemorySettings
+    model: MemN2NSettings

@@ -12,9 +12,9 @@ from torch import Tensor
 from saccade.base.order import Cursor, ShuffledIndices
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
 from saccade.tasks.story_qa.data import StorySplits
-from saccade.tasks.story_qa.model import Answerer, recall_stories
+from saccade.tasks.story_qa.model import MemoryNetwork, recall_stories
 from saccade.tasks.story_qa.recipe import StoryRecipe
-from saccade.tasks.story_qa.settings import AnswererSettings
+from saccade.tasks.story_qa.settings import MemoryNetworkSettings
 from saccade.training import Reporter, Task, count_parameters
 
 _AT_ONCE = 256  # questions of validation
@@ -51,8 +51,8 @@ class StoryBatch(NamedTuple):
     linear: bool
 
 
-class StoryTask(Task[StoryBatch, Answerer]):
-    """Stories with questions, an answerer, and how often it is right."""
+class StoryTask(Task[StoryBatch, MemoryNetwork]):
+    """Stories with questions, a memory network, and how often it is right."""
 
     unit = "questions"
 
@@ -61,7 +61,7 @@ class StoryTask(Task[StoryBatch, Answerer]):
         self.splits = splits
         words = StoryWords.learn(splits.train)
         torch.manual_seed(recipe.train.seed)
-        self.model = Answerer.make(AnswererSettings(model=recipe.model), words)
+        self.model = MemoryNetwork.make(MemoryNetworkSettings(model=recipe.model), words)
         memory_size = recipe.model.memory_size
         self._train, self._valid = (encode_stories(part, words, memory_size=memory_size) for part in splits)
         self._indices = ShuffledIndices(len(splits.train), batch=recipe.train.batch, seed=recipe.train.seed)

@@ -8,7 +8,7 @@ from matplotlib.image import AxesImage
 
 from saccade.base.errors import InputError
 from saccade.look import figure_bytes
-from saccade.tasks.algorithms.figure import draw_machine, save_machine, used_locations
+from saccade.tasks.algorithms.figure import draw_trace, save_trace, used_locations
 from saccade.tasks.algorithms.problems import make_episodes
 from tests.tasks.algorithms.test_model import by_hand, make
 
@@ -40,7 +40,7 @@ def test_each_panel_has_its_numbers() -> None:
     machine = make(read_heads=2)
     episodes = make_episodes(machine.settings.data, 1, seed=0, length=4)
     trace = machine.trace(episodes.inputs[0])
-    figure = draw_machine(trace, episodes.phases, title="a title")
+    figure = draw_trace(trace, episodes.phases, title="a title")
     drawn = {
         axes.get_title(): np.asarray(image.get_array())
         for axes in figure.axes
@@ -61,7 +61,7 @@ def test_scales_do_not_depend_on_the_numbers() -> None:
     trace = machine.trace(make_episodes(machine.settings.data, 1, seed=0, length=4).inputs[0])
     limits = {
         axes.get_title(): image.get_clim()
-        for axes in draw_machine(trace).axes
+        for axes in draw_trace(trace).axes
         for image in axes.get_children()
         if isinstance(image, AxesImage)
     }
@@ -73,13 +73,13 @@ def test_another_kind_of_file_is_refused() -> None:
     machine = by_hand()
     trace = machine.trace(make_episodes(machine.settings.data, 1, seed=0, length=2).inputs[0])
     with pytest.raises(InputError, match=r"\.png"):
-        save_machine("steps.gif", trace)
+        save_trace("steps.gif", trace)
 
 
 def test_a_step_stands_at_the_same_x_in_all_rows() -> None:
     machine = make()
     episodes = make_episodes(machine.settings.data, 1, seed=0, length=4)
-    figure = draw_machine(machine.trace(episodes.inputs[0]), episodes.phases, title="long " * 40)
+    figure = draw_trace(machine.trace(episodes.inputs[0]), episodes.phases, title="long " * 40)
     figure.draw_without_rendering()
     edges = {(round(box.x0, 4), round(box.x1, 4)) for box in (axes.get_position() for axes in figure.axes)}
     shown = {(round(box.x0), round(box.x1)) for box in (axes.get_window_extent() for axes in figure.axes)}
@@ -90,7 +90,7 @@ def test_a_step_stands_at_the_same_x_in_all_rows() -> None:
 def test_titles_and_phases_of_strange_characters() -> None:
     machine = by_hand()
     trace = machine.trace(make_episodes(machine.settings.data, 1, seed=0, length=2).inputs[0])
-    figure = draw_machine(trace, [("out\x00", 2)], title="copy\x1b $ \udcff")
+    figure = draw_trace(trace, [("out\x00", 2)], title="copy\x1b $ \udcff")
     content = figure_bytes(figure, "svg")
     ET.fromstring(content)  # noqa: S314 - our own file
     assert "phase-out�" in content.decode()

@@ -11,20 +11,20 @@ import saccade
 from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
 from saccade.nets import TuringMachine
-from saccade.tasks.algorithms.model import MemoryMachine
+from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.problems import make_episodes
-from saccade.tasks.algorithms.settings import MachineSettings
+from saccade.tasks.algorithms.settings import NeuralTuringMachineSettings
 
 
-def make(kind: str = "ntm", **changes: Any) -> MemoryMachine:
+def make(kind: str = "ntm", **changes: Any) -> NeuralTuringMachine:
     """One that has learnt nothing."""
     sizes: dict[str, object] = {"locations": 10, "width": 6, "dim": 12} if kind == "ntm" else {"dim": 12, "layers": 1}
     values = {"model": {"kind": kind, **sizes, **changes}, "data": {"make": "copy", "bits": 3, "max_length": 5}}
     torch.manual_seed(0)
-    return MemoryMachine.make(check_settings(MachineSettings, values, where="small"))
+    return NeuralTuringMachine.make(check_settings(NeuralTuringMachineSettings, values, where="small"))
 
 
-def by_hand() -> MemoryMachine:
+def by_hand() -> NeuralTuringMachine:
     """A machine whose weights are set, not learnt: it writes each vector at the next location, and reads from the
     first.
 
@@ -113,7 +113,7 @@ def test_a_saved_machine_is_the_same_machine(kind: str, tmp_path: Path):
     machine = make(kind)
     machine.save(tmp_path)
     loaded = saccade.load(tmp_path)
-    assert isinstance(loaded, MemoryMachine)
+    assert isinstance(loaded, NeuralTuringMachine)
     inputs = make_episodes(machine.settings.data, 2, seed=0).inputs
     np.testing.assert_allclose(loaded.run(inputs), machine.run(inputs), atol=1e-6)  # two loops of torch's for an LSTM
 

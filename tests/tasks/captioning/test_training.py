@@ -18,6 +18,7 @@ from saccade.tasks.captioning.data import load_caption_splits
 from saccade.tasks.captioning.kind import KIND
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.captioning.recipe import CaptionRecipe
+from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.tasks.captioning.training import CaptionTask
 from saccade.tasks.recipes import load_recipe
 from saccade.training import Silent, train
@@ -79,7 +80,8 @@ def test_it_learns_what_a_single_shape_is_called(weighting: str, tmp_path: Path)
     after = train(task, recipe.train, tmp_path / "run", Silent())
     assert after["loss"] < 0.5 * before["loss"]
     assert after["bleu1"] > before["bleu1"] + 30
-    assert 0 <= after["pointing"] <= 100
+    captions = task.captions_of(task.valid_images, Search(beam=1), attention=True)
+    assert after["pointing_game"] == score_pointing_game(task.valid_images, captions, side=4)
 
 
 class Listening(Silent):
@@ -333,7 +335,7 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     assert main(["evaluate", str(run / "model"), *where, "--json", "--beam", "1"]) == 1  # for one cannot be read
     scores = json.loads(capsys.readouterr().out)
     assert scores["images"] == 29
-    assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "pointing"}
+    assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "pointing_game"}
 
 
 def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixture[str], scenes: Path):

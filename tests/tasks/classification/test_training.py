@@ -24,7 +24,7 @@ from saccade.tasks.classification.settings import ClassifierSettings, CnnSetting
 from saccade.tasks.classification.training import ClassificationTask, moved
 from saccade.tasks.recipes import load_recipe
 from saccade.training import Silent, train
-from saccade.vision import Labelled, as_png, make_digits, read_labelled
+from saccade.vision import LabelledImages, as_png, make_digits, read_labelled
 from saccade.vision.labelled import read_idx
 
 DIGITS = make_digits(40, seed=0, side=16)
@@ -178,7 +178,10 @@ def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["evaluate", model, "--images", str(folders), "--json"]) == 1  # one of the images cannot be read
     scores = json.loads(capsys.readouterr().out)
     assert scores["images"] == 40
-    assert 0 <= scores["accuracy"] <= 100
+    readable = sorted(folders.glob("*/*.png"))
+    found = saccade.load(model, saccade.Classifier).classify(readable)
+    right = sum(one.label == path.parent.name for one, path in zip(found, readable, strict=True))
+    assert scores["accuracy"] == pytest.approx(100 * right / 40)
     wrong = {
         "a figure is of one image": ["classify", model, image, image, "--png", "a.png"],
         "not an image that can be read": ["classify", model, str(next(folders.glob("*/broken.jpg")))],
@@ -221,7 +224,7 @@ def test_a_path_has_a_square_for_each_glimpse():
 def test_made_digits_are_the_same_for_a_seed_and_differ():
     again = make_digits(40, seed=0, side=16)
     assert (again.pixels == DIGITS.pixels).all()
-    assert isinstance(DIGITS, Labelled)
+    assert isinstance(DIGITS, LabelledImages)
     assert len({pixels.tobytes() for pixels in DIGITS.pixels}) == 40
     assert DIGITS.pixels.max() > 200
 

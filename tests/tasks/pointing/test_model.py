@@ -10,14 +10,14 @@ import torch
 import saccade
 from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
-from saccade.tasks.pointing.model import Pointer, rescaled
+from saccade.tasks.pointing.model import PointerNetwork, rescaled
 from saccade.tasks.pointing.problems import make_problems
 from saccade.tasks.pointing.settings import PointerSettings
 
 NUMBERS = [[3, 1, 2], [0.5, 0.25, 0.125, 8, 1, 7, 3], [4], [2, 2]]
 
 
-def make(kind: str = "transformer", *, inputs: int = 1, **settings: Any) -> Pointer:
+def make(kind: str = "transformer", *, inputs: int = 1, **settings: Any) -> PointerNetwork:
     """A pointer that has learnt nothing, but is sure of what it says."""
     torch.manual_seed(6)
     model = {"kind": kind, "inputs": inputs, "dim": 12, **settings}
@@ -25,7 +25,7 @@ def make(kind: str = "transformer", *, inputs: int = 1, **settings: Any) -> Poin
         model |= {"heads": 3, "feed_forward": 7}
     problem = "sort" if inputs == 1 else "hull"
     values = {"problem": problem, "min_length": 2, "max_length": 7, "model": model}
-    pointer = Pointer.make(check_settings(PointerSettings, values, where="small"))
+    pointer = PointerNetwork.make(check_settings(PointerSettings, values, where="small"))
     with torch.no_grad():
         for parameter in pointer.net.parameters():
             parameter.mul_(3.0 if parameter.dim() > 1 else 1.0)
@@ -83,7 +83,7 @@ def test_saved_and_loaded_it_says_the_same(tmp_path: Path) -> None:
         pointer = make(kind)
         pointer.save(tmp_path / kind)
         loaded = saccade.load(tmp_path / kind)
-        assert isinstance(loaded, Pointer)
+        assert isinstance(loaded, PointerNetwork)
         assert loaded.settings == pointer.settings
         for one, other in zip(*(one.point(NUMBERS, attention=True) for one in (pointer, loaded)), strict=True):
             # to rounding: torch has another loop for an LSTM whose weights want no gradient, as those of loaded models
@@ -110,7 +110,7 @@ def test_size_and_origin_of_a_problem_do_not_matter_where_it_is_rescaled() -> No
 def test_where_inputs_may_come_again_an_answer_still_ends() -> None:
     torch.manual_seed(1)
     values = {"max_answer_length": 5, "model": {"kind": "lstm", "inputs": 1, "dim": 8, "mask_visited": False}}
-    pointer = Pointer.make(check_settings(PointerSettings, values, where="small"))
+    pointer = PointerNetwork.make(check_settings(PointerSettings, values, where="small"))
     with torch.no_grad():
         pointer.net.encoder.end.fill_(-9.0)
     assert all(len(found.order) <= 5 for found in pointer.point(NUMBERS))

@@ -13,7 +13,7 @@ from saccade.base.errors import InputError
 from saccade.base.order import Cursor
 from saccade.base.settings import check_settings
 from saccade.tasks.pointing.data import PointingSplits, load_problem_splits
-from saccade.tasks.pointing.model import Pointer
+from saccade.tasks.pointing.model import PointerNetwork
 from saccade.tasks.pointing.problems import Problem, make_problems
 from saccade.tasks.pointing.recipe import PointingRecipe
 from saccade.tasks.pointing.scores import score_orders
@@ -45,7 +45,7 @@ def test_it_learns(make: str, steps: int, exact: float, tmp_path: Path) -> None:
     figures = train(task_of(recipe, tmp_path), recipe.train, tmp_path, Silent())
     assert figures["exact"] > exact
     assert set(figures) == ({"loss", "exact"} if make == "sort" else {"loss", "exact", "area"})
-    pointer = saccade.load(tmp_path / "model", Pointer)
+    pointer = saccade.load(tmp_path / "model", PointerNetwork)
     problems = make_problems(recipe.data.make or "sort", 40, seed="new", min_length=2, max_length=5)
     found = [one.order for one in pointer.point([problem.inputs for problem in problems])]
     assert score_orders(problems, found, problem=recipe.data.make)["exact"] > exact - 20

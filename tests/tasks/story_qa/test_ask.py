@@ -9,8 +9,8 @@ import torch
 from saccade.cli.main import main
 from saccade.tasks.story_qa.arrays import StoryWords
 from saccade.tasks.story_qa.made import make_stories
-from saccade.tasks.story_qa.model import Answerer
-from saccade.tasks.story_qa.settings import AnswererSettings, MemorySettings
+from saccade.tasks.story_qa.model import MemoryNetwork
+from saccade.tasks.story_qa.settings import MemN2NSettings, MemoryNetworkSettings
 
 STORY, ASKED = "Mary went to the garden. Mary took the milk.\nJohn went to the office.", "Where is the milk?"
 
@@ -20,9 +20,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A model that has learnt nothing, but has a softmax."""
     torch.manual_seed(0)
     words = StoryWords.learn(make_stories(30, seed=0))
-    answerer = Answerer.make(AnswererSettings(model=MemorySettings(dim=8, null_memories=0)), words)
+    network = MemoryNetwork.make(MemoryNetworkSettings(model=MemN2NSettings(dim=8, null_memories=0)), words)
     folder = tmp_path_factory.mktemp("models") / "model"
-    answerer.save(folder)
+    network.save(folder)
     return str(folder)
 
 
@@ -68,7 +68,7 @@ def test_unknown_words_are_named(model: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_what_a_memory_is_too_small_for_is_told(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    memory = Answerer.load(Path(model)).settings.model.memory_size
+    memory = MemoryNetwork.load(Path(model)).settings.model.memory_size
     assert main(["ask", model, "Mary went to the garden. " * (memory + 3), ASKED]) == 0
     said = f"saccade: the model remembers {memory} sentences; the story has {memory + 3}, the first are lost\n"
     assert said in capsys.readouterr().err
@@ -117,19 +117,19 @@ def test_wrong_input_gets_one_line(model: str, tmp_path: Path, capsys: pytest.Ca
 def test_before_the_softmax_there_is_nothing_to_draw(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answerer = Answerer.load(Path(model))
+    network = MemoryNetwork.load(Path(model))
     with torch.no_grad():
-        answerer.net.embedding.mul_(30)
-    answerer.net.linear.fill_(1)
-    answerer.save(tmp_path / "linear")
+        network.net.embedding.mul_(30)
+    network.net.linear.fill_(1)
+    network.save(tmp_path / "linear")
     assert main(["ask", str(tmp_path / "linear"), STORY, ASKED, "--hops"]) == 0
     assert main(["ask", str(tmp_path / "linear"), STORY, ASKED, "--html", str(tmp_path / "a.html")]) == 2
     assert "train it beyond its linear start" in capsys.readouterr().err
 
 
 def test_errors_of_each_task(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answerer = Answerer.load(Path(model))
-    right = answerer.answer("Mary went to the garden.", "Where is Mary?").text
+    network = MemoryNetwork.load(Path(model))
+    right = network.answer("Mary went to the garden.", "Where is Mary?").text
     told = "1 Mary went to the garden.\n2 Where is Mary?\t{}\t1\n"
     (tmp_path / "qa2_b_test.txt").write_text(told.format(right) * 3 + told.format("nowhere"))
     (tmp_path / "qa1_a_test.txt").write_text(told.format(right) * 30)

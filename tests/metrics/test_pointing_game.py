@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from saccade.metrics import pointing_accuracy
-from saccade.metrics.pointing import peak_of
+from saccade.metrics.pointing_game import peak_of
 
 
 def at(row: int, column: int, side: int = 4) -> np.ndarray:

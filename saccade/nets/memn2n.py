@@ -76,7 +76,7 @@ def position_weights(lengths: Tensor, longest: int, *, dtype: torch.dtype = torc
     return (1 - part) * there, (1 - 2 * part) * there
 
 
-class MemoryNetwork(nn.Module):
+class MemN2N(nn.Module):
     """Stories and questions to logits of all words.
 
     words          how many there are; number 0 is no word, and its vectors stay zero

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 
-from saccade.nets import MemoryNetwork, position_weights
-from saccade.nets.memory_network import Encoding, Linear, Tying
+from saccade.nets import MemN2N, position_weights
+from saccade.nets.memn2n import Encoding, Linear, Tying
 
 WORDS, DIM, HOPS, MEMORY = 13, 7, 3, 5
 # four different sentences after the empty one, of different lengths; the last is a question
@@ -26,9 +26,9 @@ def made(
     linear: bool = False,
     random_noise: float = 0.1,
     null_memories: int = 2,
-) -> MemoryNetwork:
+) -> MemN2N:
     torch.manual_seed(1)
-    net = MemoryNetwork(
+    net = MemN2N(
         words=WORDS,
         dim=DIM,
         hops=HOPS,
@@ -45,7 +45,7 @@ def made(
     return net.eval()
 
 
-def as_published(net: MemoryNetwork, story: list[int], question: int) -> tuple[Array, Array]:
+def as_published(net: MemN2N, story: list[int], question: int) -> tuple[Array, Array]:
     """Section 2 and 4.1 of Sukhbaatar 2015, word by word; answers' probabilities, and the weights of each hop."""
     table = net.embedding.detach().numpy()
     times = net.times.detach().numpy()
@@ -209,7 +209,7 @@ def test_the_linear_start_is_part_of_the_state() -> None:
 
 def test_dropout_is_for_training_alone() -> None:
     torch.manual_seed(1)
-    net = MemoryNetwork(words=WORDS, dim=DIM, memory_size=MEMORY, random_noise=0.0, dropout=0.5)
+    net = MemN2N(words=WORDS, dim=DIM, memory_size=MEMORY, random_noise=0.0, dropout=0.5)
     with torch.no_grad():
         first, second = (net.train()(SENTENCES, STORIES, QUESTIONS).logits for _ in range(2))
         assert not torch.allclose(first[:, 1:], second[:, 1:])
