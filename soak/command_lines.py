@@ -29,20 +29,20 @@ _MODEL_OF = {
 # Good values, by the name of an option or a word of any command.
 _GOOD: dict[str, tuple[str, ...]] = {
     "captions": ("in/scenes/captions.jsonl",),
+    "data": ("in/problems.jsonl", "in/stories.txt", "in/questions.jsonl"),
     "file": ("in/source.txt", "in/source.txt.gz", "in/problems.jsonl", "in/questions.jsonl", "-"),
     "gold": ("in/links.txt",),
     "images": ("in/digit.png", "in/strip.png", "in/scenes/images", "in/digits", "-"),
     "inputs": ("in/problems.jsonl",),
     "lengths": ("1", "2,3", "4"),
     "locales": ("en", "de,fr"),
-    "only": ("train", "in/source.txt"),
     "prefixes": ("in/target.txt", "in/empty"),
     "question": ("Where is Mary?",),
     "reference": ("in/target.txt",),
     "sentence": ("le 9 novembre 2026", "3 March 2020"),
     "source": ("in/source.txt",),
     "source_column": ("source", "target"),
-    "stories": ("in/stories.txt", "in/questions.jsonl"),
+    "split": ("train", "in/source.txt"),
     "story": ("Mary went to the garden. John took the milk.",),
     "table": ("in/pairs.tsv",),
     "target": ("in/target.txt", "2026-11-09"),
@@ -69,7 +69,7 @@ _BAD_NUMBERS = (
 )
 _LARGE_NUMBERS = ("1000", "1000000", "2147483648", "9223372036854775808")
 # Of these, so many are made or looked at: whoever asks for a million waits for it.
-_WORK = {"pairs", "valid", "test", "scenes", "stories", "problems", "sequences", "lengths", "side", "highest"}
+_WORK = {"pairs", "valid", "test", "scenes", "stories", "samples", "lengths", "image_size", "max_number"}
 _BAD_WORDS = (
     "",
     " ",
@@ -144,8 +144,8 @@ _RIGHT: tuple[tuple[str, ...], ...] = (
     ("evaluate", "models/captioning", "--images", "in/scenes", "--captions", "in/scenes/captions.jsonl"),
     ("evaluate", "models/classification", "--images", "in/digits"),
     ("evaluate", "models/line_reading", "--images", "in/scenes", "--captions", "in/scenes/captions.jsonl"),
-    ("evaluate", "models/pointing", "--inputs", "in/problems.jsonl"),
-    ("evaluate", "models/story_qa", "--stories", "in/stories.txt"),
+    ("evaluate", "models/pointing", "--data", "in/problems.jsonl"),
+    ("evaluate", "models/story_qa", "--data", "in/stories.txt"),
     ("evaluate", "models/algorithms", "--lengths", "2"),
 )
 

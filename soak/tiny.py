@@ -94,7 +94,7 @@ SUBWORDS = (
     "numbers",
     "data.pairs=100",
     "data.validation_size=8",
-    "data.highest=9999",
+    "data.max_number=9999",
     "vocabulary.kind=subwords",
     "vocabulary.size=80",
     "vocabulary.dropout=0",

@@ -1,7 +1,7 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
 from saccade.look.figure import FORMATS, draw_beside, draw_figure, figure_bytes, save_beside, save_figure
-from saccade.look.links import JOINS, METHODS, as_pharaoh, join_links, links
+from saccade.look.links import METHODS, SYMMETRIZATIONS, as_pharaoh, links, symmetrize
 from saccade.look.maps import KINDS, AttentionMap, Grid, Kind, drawable
 from saccade.look.notebook import widget
 from saccade.look.order import draw_order, save_order
@@ -15,9 +15,9 @@ from saccade.look.terminal import draw, draw_text
 
 __all__ = [
     "FORMATS",
-    "JOINS",
     "KINDS",
     "METHODS",
+    "SYMMETRIZATIONS",
     "AttentionMap",
     "Grid",
     "Kind",
@@ -34,7 +34,6 @@ __all__ = [
     "draw_text",
     "drawable",
     "figure_bytes",
-    "join_links",
     "links",
     "load_map",
     "map_record",
@@ -47,5 +46,6 @@ __all__ = [
     "save_order",
     "save_page",
     "save_path",
+    "symmetrize",
     "widget",
 ]

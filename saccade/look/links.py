@@ -10,8 +10,8 @@ from saccade.look.maps import END_LABEL, AttentionMap
 
 Method = Literal["argmax", "mutual", "entropy"]
 METHODS: tuple[Method, ...] = get_args(Method)
-Join = Literal["intersection", "union", "grow-diag"]
-JOINS: tuple[Join, ...] = get_args(Join)
+Symmetrization = Literal["intersection", "union", "grow-diag"]
+SYMMETRIZATIONS: tuple[Symmetrization, ...] = get_args(Symmetrization)
 
 
 def links(
@@ -57,8 +57,8 @@ def as_pharaoh(pairs: Iterable[tuple[int, int]]) -> str:
     return " ".join(f"{source}-{target}" for source, target in pairs)
 
 
-def join_links(
-    forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int, int]], how: Join
+def symmetrize(
+    forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int, int]], how: Symmetrization
 ) -> list[tuple[int, int]]:
     """One alignment from those of two models, one for each direction; both as `(source, target)`.
 
@@ -74,7 +74,7 @@ def join_links(
     if how == "intersection":
         return sorted(joined)
     if how != "grow-diag":
-        raise InputError(f"join: found {how!r}, wanted one of {', '.join(JOINS)}")
+        raise InputError(f"how: found {how!r}, wanted one of {', '.join(SYMMETRIZATIONS)}")
     beside = [(down, across) for down in (-1, 0, 1) for across in (-1, 0, 1) if down or across]
     grows = True
     while grows:

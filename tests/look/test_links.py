@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.look import AttentionMap, as_pharaoh, join_links, links
+from saccade.look import AttentionMap, as_pharaoh, links, symmetrize
 
 ROWS, COLUMNS = ["das", "Haus", "steht", "</s>"], ["the", "house", "stands", "</s>"]
 WEIGHTS = np.array(
@@ -43,13 +43,13 @@ def test_links_of_one_layer_and_head() -> None:
         links(both, "best")  # pyright: ignore[reportArgumentType]
 
 
-def test_two_directions_are_joined() -> None:
+def test_two_directions_are_symmetrized() -> None:
     forward, backward = [(0, 0), (1, 1), (1, 2), (3, 5)], [(0, 0), (1, 1), (2, 2), (5, 3)]
-    assert join_links(forward, backward, "intersection") == [(0, 0), (1, 1)]
-    assert join_links(forward, backward, "union") == sorted({*forward, *backward})
+    assert symmetrize(forward, backward, "intersection") == [(0, 0), (1, 1)]
+    assert symmetrize(forward, backward, "union") == sorted({*forward, *backward})
     # (1, 2) and (2, 2) are beside (1, 1); the first of them takes target 2, and source 2 is still free for the second
-    assert join_links(forward, backward, "grow-diag") == [(0, 0), (1, 1), (1, 2), (2, 2)]
+    assert symmetrize(forward, backward, "grow-diag") == [(0, 0), (1, 1), (1, 2), (2, 2)]
     # here both words of (1, 0) have links already
-    assert join_links([(0, 0), (1, 1), (1, 0)], [(0, 0), (1, 1)], "grow-diag") == [(0, 0), (1, 1)]
-    with pytest.raises(InputError, match="join: found 'all'"):
-        join_links(forward, backward, "all")  # pyright: ignore[reportArgumentType]
+    assert symmetrize([(0, 0), (1, 1), (1, 0)], [(0, 0), (1, 1)], "grow-diag") == [(0, 0), (1, 1)]
+    with pytest.raises(InputError, match="how: found 'all'"):
+        symmetrize(forward, backward, "all")  # pyright: ignore[reportArgumentType]

@@ -119,7 +119,7 @@ def test_the_recipes_for_ones_own_files_show_every_setting(name: str, model: typ
         "data.pairs",
         "data.from_language",
         "data.to_language",
-        "data.highest",
+        "data.max_number",
         "data.train",
         "data.scenes",
     }

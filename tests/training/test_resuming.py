@@ -34,7 +34,7 @@ TRANSFORMER = [
     "numbers",
     "model.dim=16",
     "model.feed_forward=16",
-    "data.highest=9999",
+    "data.max_number=9999",
     "train.steps=70",
     "vocabulary.method=bpe",
     "vocabulary.dropout=0.1",

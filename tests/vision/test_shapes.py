@@ -90,7 +90,7 @@ def test_scenes_are_not_written_over_what_stands_there(tmp_path: Path, capsys: p
     images = tmp_path / "images"
     images.mkdir()
     (images / "000001.png").write_bytes(b"mine")
-    make = ["data", "make", "shapes", "--side", "16", "--out", str(tmp_path)]
+    make = ["data", "make", "shapes", "--image-size", "16", "--out", str(tmp_path)]
     assert main([*make, "--scenes", "2"]) == 2
     assert f"{images / '000001.png'} stands there already" in capsys.readouterr().err
     assert [path.name for path in tmp_path.rglob("*")] == ["images", "000001.png"]

@@ -26,7 +26,7 @@ def add_options(parser: TakesOptions) -> None:
         metavar="N,N",
         help="the lengths to try, such as 10,20,120 (the longest of training, and up to six times that)",
     )
-    parser.add_argument("--sequences", type=count, metavar="N", help=f"of each length ({_SEQUENCES})")
+    parser.add_argument("--samples", type=count, metavar="N", help=f"sequences of each length ({_SEQUENCES})")
 
 
 def _lengths(text: str) -> list[int]:
@@ -44,7 +44,7 @@ def evaluate_machine(chosen: argparse.Namespace, machine: NeuralTuringMachine) -
     """Bits per sequence and wrong bits, length by length."""
     max_length = machine.settings.data.max_length
     lengths = chosen.lengths or [max_length * times for times in (1, 2, 4, 6)]
-    sequences = chosen.sequences or _SEQUENCES
+    sequences = chosen.samples or _SEQUENCES
     rows: list[dict[str, Any]] = []
     for length in lengths:
         logits, targets = zip(
@@ -80,4 +80,4 @@ def made_episodes(
     )
 
 
-EVALUATION = Evaluation("--lengths N,N", evaluate_machine, add_options)
+EVALUATION = Evaluation("--lengths N,N, and --samples N of each", evaluate_machine, add_options)

@@ -58,7 +58,7 @@ def draw_trace(trace: "Trace", phases: Phases = (), *, title: str = "") -> "Figu
             _name_locations(third, locations)
             _curves(fourth, trace, head + len(trace.reads) if side is left else head, phases)
     if title:
-        figure.suptitle(textwrap.fill(plain(title), 90), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure
 
 

@@ -10,14 +10,15 @@ from saccade.vision.shapes import CAPTIONS, expect_free_for_scenes
 
 
 def _add_options(parser: TakesOptions) -> None:
-    parser.add_argument("--side", type=whole_number(16, 1024), default=64, metavar="N", help="pixels of a side (64)")
+    size = whole_number(16, 1024)
+    parser.add_argument("--image-size", type=size, default=64, metavar="N", help="pixels of a side (64)")
     add_size(parser, "--scenes", 1_000, "how many")
 
 
 def _write(chosen: argparse.Namespace) -> None:
     if not chosen.overwrite:
         expect_free_for_scenes(chosen.scenes, chosen.out)  # before the work, not after it
-    scenes = make_scenes(chosen.scenes, seed=chosen.seed, side=chosen.side)
+    scenes = make_scenes(chosen.scenes, seed=chosen.seed, side=chosen.image_size)
     write_scenes(scenes, chosen.out, progress=progress())
     images = chosen.out / "images"
     print(f"{chosen.out / CAPTIONS}: {len(scenes)} scenes, such as {scenes[0].caption!r}; the images are in {images}")

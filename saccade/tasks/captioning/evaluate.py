@@ -32,7 +32,7 @@ def add_options(parser: TakesOptions) -> None:
         "--captions", type=Path, metavar="FILE", help="and their captions, in any form that is trained on"
     )
     parser.add_argument(
-        "--only", metavar="LIST", help="of these, the images named in a file, or a split that the captions name"
+        "--split", metavar="SPLIT", help="of these, a split that the captions name, or the images named in a file"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the outputs there, too, one a line")
     add_search_arguments(parser, what="caption")
@@ -44,7 +44,7 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
         raise InputError(f"{chosen.model} captions images; wanted --images DIR and --captions FILE")
     if not chosen.images.is_dir():
         raise InputError(f"{chosen.images}: no such folder; wanted the images that {chosen.captions} is about")
-    known = _chosen(read_captions(chosen.captions), chosen.only)
+    known = _chosen(read_captions(chosen.captions), chosen.split)
     how = Search(**search_of(chosen))
     boxes = any(one.nouns for one in known)
     images: list[CaptionedImage] = []

@@ -19,9 +19,9 @@ _BEAM = 5
 
 
 def add_options(parser: TakesOptions) -> None:
-    parser.add_argument("--inputs", type=Path, metavar="FILE", help='JSON lines, {"inputs": [...], "answer": [...]}')
+    parser.add_argument("--data", type=Path, metavar="FILE", help='JSON lines, {"inputs": [...], "answer": [...]}')
     parser.add_argument(
-        "--problems", type=count, metavar="N", help=f"or so many that are made from --seed, never trained on ({_MADE})"
+        "--samples", type=count, metavar="N", help=f"or so many that are made from --seed, never trained on ({_MADE})"
     )
     parser.add_argument("--beam", type=count, metavar="N", help=f"hypotheses kept; 1 is greedy search ({_BEAM})")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the made problems (0)")
@@ -55,22 +55,22 @@ def evaluate_orders(chosen: argparse.Namespace, pointer: PointerNetwork) -> None
 
 def _problems(chosen: argparse.Namespace, pointer: PointerNetwork) -> list[Problem]:
     settings = pointer.settings
-    if chosen.inputs is not None:
-        if chosen.problems is not None:
-            raise InputError("wanted either --inputs or --problems")
-        problems = read_problems(chosen.inputs, distinct=False)
+    if chosen.data is not None:
+        if chosen.samples is not None:
+            raise InputError("wanted either --data or --samples")
+        problems = read_problems(chosen.data, distinct=False)
         for number, problem in enumerate(problems, start=1):
-            pointer.preprocess(problem.inputs, f"{chosen.inputs}, problem {number}")
+            pointer.preprocess(problem.inputs, f"{chosen.data}, problem {number}")
         return problems
     if settings.problem is None:
-        raise InputError(f"{chosen.model} learnt problems of somebody's own; wanted --inputs FILE, with answers")
+        raise InputError(f"{chosen.model} learnt problems of somebody's own; wanted --data FILE, with answers")
     return make_problems(
         settings.problem,
-        chosen.problems or _MADE,
+        chosen.samples or _MADE,
         seed=f"test {chosen.seed}",
         min_length=settings.min_length,
         max_length=settings.max_length,
     )
 
 
-EVALUATION = Evaluation("--inputs FILE, or --problems N and --seed N", evaluate_orders, add_options)
+EVALUATION = Evaluation("--data FILE, or --samples N and --seed N", evaluate_orders, add_options)

@@ -15,14 +15,14 @@ _FAILED = 5.0  # per cent of error above which a task counts as failed, in the p
 
 
 def add_options(parser: TakesOptions) -> None:
-    parser.add_argument("--stories", type=Path, metavar="PATH", help="a folder of bAbI's qa*_test.txt, or a file")
+    parser.add_argument("--data", type=Path, metavar="PATH", help="a folder of bAbI's qa*_test.txt, or a file")
 
 
 def evaluate_stories(chosen: argparse.Namespace, network: MemoryNetwork) -> None:
     """How often the answer is wrong, in each task and in the mean of all."""
-    if chosen.stories is None:
-        raise InputError(f"{chosen.model} answers questions; wanted --stories PATH, bAbI's folder or a file of stories")
-    questions = read_stories(chosen.stories, split="test")
+    if chosen.data is None:
+        raise InputError(f"{chosen.model} answers questions; wanted --data PATH, bAbI's folder or a file of stories")
+    questions = read_stories(chosen.data, split="test")
     tell_what_is_lost(questions, network)
     wrong: dict[str, int] = {}
     total: dict[str, int] = {}
@@ -41,4 +41,4 @@ def evaluate_stories(chosen: argparse.Namespace, network: MemoryNetwork) -> None
     print(f"{'mean error':<{width}}  {mean:6.2f}  %; {failed} of {len(errors)} tasks above {_FAILED:g} %")
 
 
-EVALUATION = Evaluation("--stories PATH", evaluate_stories, add_options)
+EVALUATION = Evaluation("--data PATH, a folder of bAbI's qa*_test.txt, or a file", evaluate_stories, add_options)

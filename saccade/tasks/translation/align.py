@@ -9,7 +9,7 @@ from rich.progress import Progress
 
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
-from saccade.look import JOINS, METHODS, as_pharaoh, join_links, links
+from saccade.look import METHODS, SYMMETRIZATIONS, as_pharaoh, links, symmetrize
 from saccade.metrics import Gold, read_links, score_alignments
 from saccade.shell.drawing import expect_layer_and_head
 from saccade.shell.outputs import expect_outputs
@@ -36,8 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="right links, the source's word first and from 0, i-j sure and ipj possible: score ours, and print that",
     )
-    parser.add_argument("--reverse", type=Path, metavar="MODEL", help="a model of the other direction, to join with")
-    parser.add_argument("--join", choices=JOINS, help="how, with --reverse (grow-diag)")
+    parser.add_argument(
+        "--reverse", type=Path, metavar="MODEL", help="a model of the other direction, to symmetrize with"
+    )
+    parser.add_argument("--symmetrize", choices=SYMMETRIZATIONS, help="how, with --reverse (grow-diag)")
     parser.add_argument(
         "--method",
         choices=METHODS,
@@ -70,15 +72,17 @@ def run(chosen: argparse.Namespace) -> None:
         raise InputError(f"{chosen.gold} has no sure links, wanted some, such as 0-0")
     if gold is None and chosen.json:
         raise InputError("--json: it is for the figures, and there are none without --gold FILE")
-    if chosen.join is not None and chosen.reverse is None:
-        raise InputError("--join: it joins two directions; name the other model with --reverse MODEL")
+    if chosen.symmetrize is not None and chosen.reverse is None:
+        raise InputError("--symmetrize: it is for two directions; name the other model with --reverse MODEL")
     found, sizes = _align(chosen.model, pairs, chosen)
     if gold is not None:
         _expect_words_for(gold, sizes, str(chosen.gold))
     if chosen.reverse is not None:
         turned, _ = _align(chosen.reverse, [Pair(pair.target, pair.source) for pair in pairs], chosen)
         backward = [[(source, target) for target, source in line] for line in turned]
-        found = [join_links(one, other, chosen.join or "grow-diag") for one, other in zip(found, backward, strict=True)]
+        found = [
+            symmetrize(one, other, chosen.symmetrize or "grow-diag") for one, other in zip(found, backward, strict=True)
+        ]
     lines = "".join(f"{as_pharaoh(line)}\n" for line in found)
     if chosen.output is not None:
         write_file(chosen.output, lines.encode())

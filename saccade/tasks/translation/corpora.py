@@ -32,7 +32,7 @@ def _add_number_options(parser: TakesOptions) -> None:
     languages = ", ".join(NUMBER_LANGUAGES)
     parser.add_argument("--source", default="en", metavar="LANG", help=f"the language to read, of {languages} (en)")
     parser.add_argument("--target", default="fr", metavar="LANG", help="the language to write, of the same (fr)")
-    parser.add_argument("--highest", type=int, default=999_999, metavar="N", help="the highest number (999999)")
+    parser.add_argument("--max-number", type=int, default=999_999, metavar="N", help="the highest number (999999)")
     _add_sizes(parser)
 
 
@@ -50,7 +50,7 @@ def _write_dates(chosen: argparse.Namespace) -> None:
 
 
 def _write_numbers(chosen: argparse.Namespace) -> None:
-    _write(chosen, Numbers(chosen.seed, source=chosen.source, target=chosen.target, highest=chosen.highest))
+    _write(chosen, Numbers(chosen.seed, source=chosen.source, target=chosen.target, max_number=chosen.max_number))
 
 
 MADE = (

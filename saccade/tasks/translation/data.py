@@ -48,7 +48,7 @@ def _made(settings: DataSettings) -> Splits:
         corpus = Dates(settings.seed)
     else:
         languages = {"source": settings.from_language, "target": settings.to_language}
-        corpus = Numbers(settings.seed, **languages, highest=settings.highest)
+        corpus = Numbers(settings.seed, **languages, max_number=settings.max_number)
     splits = split_corpus(corpus, {"train": settings.pairs, "valid": settings.validation_size})
     return Splits(splits["train"], splits["valid"])
 

@@ -18,23 +18,23 @@ NUMBER_LANGUAGES = (
 
 
 class Numbers(Corpus):
-    """Whole numbers from 0 to `highest`, as many short ones as long ones, by the rules of num2words."""
+    """Whole numbers from 0 to `max_number`, as many short ones as long ones, by the rules of num2words."""
 
-    def __init__(self, seed: int = 0, *, source: str = "en", target: str = "fr", highest: int = 999_999) -> None:
+    def __init__(self, seed: int = 0, *, source: str = "en", target: str = "fr", max_number: int = 999_999) -> None:
         for name, language in (("source", source), ("target", target)):
             if language not in NUMBER_LANGUAGES:
                 raise InputError(f"{name}: found {language!r}, wanted one of {', '.join(NUMBER_LANGUAGES)}")
-        if not 0 < highest < 10**9:
-            raise InputError(f"highest: found {highest}, wanted 0 < highest < 1000000000")
+        if not 0 < max_number < 10**9:
+            raise InputError(f"max_number: found {max_number}, wanted 0 < max_number < 1000000000")
         self.seed = seed
         self.source = source
         self.target = target
-        self.highest = highest
+        self.max_number = max_number
 
     def pair(self, index: int) -> Pair:
         rng = random.Random(f"numbers {self.seed} {index}")
-        digits = rng.randint(1, len(str(self.highest)))
-        number = rng.randint(0 if digits == 1 else 10 ** (digits - 1), min(10**digits - 1, self.highest))
+        digits = rng.randint(1, len(str(self.max_number)))
+        number = rng.randint(0 if digits == 1 else 10 ** (digits - 1), min(10**digits - 1, self.max_number))
         return Pair(in_words(number, self.source), in_words(number, self.target))
 
 

@@ -52,7 +52,7 @@ class DataSettings(Settings):
     seed: int = 0  # of a made corpus, and of what is held out
     from_language: str = "en"  # of made numbers
     to_language: str = "fr"
-    highest: int = 999_999
+    max_number: int = 999_999
     validation_size: Annotated[int, Field(ge=1)] = 1000  # pairs for validation, where valid is not given
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_evaluation_goes_by_length(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, "evaluate", str(models / "copy"), "--lengths", "2,9", "--sequences", "30").splitlines()
+    lines = said(capsys, "evaluate", str(models / "copy"), "--lengths", "2,9", "--samples", "30").splitlines()
     assert [line.split()[0] for line in lines[2:]] == ["2", "9"]
     assert all(line.endswith("0.00 %") for line in lines[2:])
     found = json.loads(said(capsys, "evaluate", str(models / "lstm"), "--json"))
@@ -64,8 +64,8 @@ def test_figures_and_numbers(models: Path, tmp_path: Path, capsys: pytest.Captur
         (["look", "lstm"], "no memory to look into"),
         (["evaluate", "copy", "--lengths", "2,x"], "wanted lengths such as"),
         (["evaluate", "copy", "--lengths", "0"], "wanted 1 to"),
-        (["evaluate", "copy", "--stories", "here"], "--stories: "),
-        (["evaluate", "copy", "--problems", "3"], "--problems: "),
+        (["evaluate", "copy", "--data", "here"], "--data: "),
+        (["evaluate", "copy", "--captions", "here"], "--captions: "),
         (["evaluate", "copy", "--source", "here"], "a model that runs an algorithm; wanted --lengths"),
         (["translate", "copy", "file"], "saccade evaluate"),
     ],

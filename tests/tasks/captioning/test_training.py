@@ -301,7 +301,7 @@ def test_the_pretrained_eye_sees_once_and_is_trained_on(scenes: Path, tmp_path: 
 
 def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = tmp_path / "made"
-    assert main(["data", "make", "shapes", "--out", str(folder), "--scenes", "30", "--side", "16"]) == 0
+    assert main(["data", "make", "shapes", "--out", str(folder), "--scenes", "30", "--image-size", "16"]) == 0
     assert main(["data", "make", "shapes", "--out", str(folder), "--scenes", "30"]) == 2
     assert "--overwrite" in capsys.readouterr().err
     settings = [
@@ -356,7 +356,7 @@ def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixtu
         "saccade caption": ["translate", model, image],
         "none of its images": [
             *["evaluate", model, "--images", str(scenes), "--captions", str(scenes / "captions.jsonl")],
-            *["--only", str(scenes / "captions.jsonl")],
+            *["--split", str(scenes / "captions.jsonl")],
         ],
     }
     for says, arguments in wrong.items():

@@ -73,21 +73,21 @@ def test_figures(model: str, line: str, models: Path, tmp_path: Path, capsys: py
 
 def test_evaluation_by_size(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = str(models / "hull")
-    figures = json.loads(said(capsys, "evaluate", model, "--problems", "50", "--beam", "1", "--json"))
+    figures = json.loads(said(capsys, "evaluate", model, "--samples", "50", "--beam", "1", "--json"))
     assert figures["problems"] == sum(row["problems"] for row in figures["by_size"]) == 50
     assert [row["inputs"] for row in figures["by_size"]] == [2, 3, 4, 5, 6, 7]
     share = sum(row["exact"] * row["problems"] for row in figures["by_size"]) / 50
     assert figures["exact"] == pytest.approx(share)
     assert (
-        json.loads(said(capsys, "evaluate", model, "--problems", "50", "--beam", "1", "--seed", "1", "--json"))
+        json.loads(said(capsys, "evaluate", model, "--samples", "50", "--beam", "1", "--seed", "1", "--json"))
         != figures
     )
 
     problems = make_problems("hull", 50, seed="test 0", min_length=2, max_length=7)
     path = tmp_path / "problems.jsonl"
     path.write_text("\n".join(json.dumps(problem._asdict()) for problem in problems))
-    assert json.loads(said(capsys, "evaluate", model, "--inputs", str(path), "--beam", "1", "--json")) == figures
-    table = said(capsys, "evaluate", model, "--inputs", str(path), "--beam", "1").splitlines()
+    assert json.loads(said(capsys, "evaluate", model, "--data", str(path), "--beam", "1", "--json")) == figures
+    table = said(capsys, "evaluate", model, "--data", str(path), "--beam", "1").splitlines()
     assert table[0] == "50 problems, beam 1"
     assert table[3].split() == ["inputs", "problems", "exact", "area"]
     assert [int(row.split()[0]) for row in table[4:]] == [2, 3, 4, 5, 6, 7]
@@ -109,9 +109,9 @@ def test_bad_input_gets_one_line(models: Path, tmp_path: Path, capsys: pytest.Ca
         "cannot be read": ["point", sort, str(tmp_path / "missing")],
         "no such folder": ["point", str(tmp_path / "missing"), paths["many"]],
         "wanted at least 1": ["point", sort, paths["many"], "--beam", "0"],
-        "unanswered, line 1: wanted": ["evaluate", sort, "--inputs", paths["unanswered"]],
-        "either --inputs or --problems": ["evaluate", sort, "--inputs", paths["many"], "--problems", "3"],
-        "points at inputs; wanted --inputs": ["evaluate", sort, "--source", paths["many"]],
+        "unanswered, line 1: wanted": ["evaluate", sort, "--data", paths["unanswered"]],
+        "either --data or --samples": ["evaluate", sort, "--data", paths["many"], "--samples", "3"],
+        "points at inputs; wanted --data": ["evaluate", sort, "--source", paths["many"]],
         "saccade point": ["translate", sort, paths["many"]],
     }.items():
         assert says in refused(capsys, *arguments)
@@ -121,6 +121,6 @@ def test_problems_of_ones_own_come_with_their_answers(tmp_path: Path, capsys: py
     pointer = make()
     pointer.settings = pointer.settings.model_copy(update={"problem": None})
     pointer.save(tmp_path / "own")
-    assert "wanted --inputs FILE" in refused(capsys, "evaluate", str(tmp_path / "own"), "--problems", "3")
+    assert "wanted --data FILE" in refused(capsys, "evaluate", str(tmp_path / "own"), "--samples", "3")
     (tmp_path / "one.txt").write_text("2 1\n")
     assert "\t" not in said(capsys, "point", str(tmp_path / "own"), str(tmp_path / "one.txt"))

@@ -81,7 +81,7 @@ def test_a_question_in_babis_format_may_have_no_answer_yet(
     path.write_text("1 Mary went to the garden.\n2 Where is Mary?\n")
     assert main(["ask", model, "--file", str(path)]) == 0
     assert capsys.readouterr().out.startswith("where is mary?\t")
-    assert main(["evaluate", model, "--stories", str(path)]) == 2
+    assert main(["evaluate", model, "--data", str(path)]) == 2
 
 
 def test_wrong_input_gets_one_line(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,9 +102,9 @@ def test_wrong_input_gets_one_line(model: str, tmp_path: Path, capsys: pytest.Ca
         "ends in": ["ask", model, STORY, ASKED, "--png", str(tmp_path / "a.bmp")],
         "no such folder": ["ask", str(tmp_path / "none"), STORY, ASKED],
         "cannot be read": ["ask", model, "--file", str(tmp_path / "none.jsonl")],
-        "wanted --stories PATH": ["evaluate", model],
-        "no file qa*_test.txt": ["evaluate", model, "--stories", str(tmp_path)],
-        "two.jsonl, line 1": ["evaluate", model, "--stories", str(two)],
+        "wanted --data PATH": ["evaluate", model],
+        "no file qa*_test.txt": ["evaluate", model, "--data", str(tmp_path)],
+        "two.jsonl, line 1": ["evaluate", model, "--data", str(two)],
         "saccade ask": ["translate", model, str(bad)],
     }
     for says, arguments in wrong.items():
@@ -133,10 +133,10 @@ def test_errors_of_each_task(model: str, tmp_path: Path, capsys: pytest.CaptureF
     told = "1 Mary went to the garden.\n2 Where is Mary?\t{}\t1\n"
     (tmp_path / "qa2_b_test.txt").write_text(told.format(right) * 3 + told.format("nowhere"))
     (tmp_path / "qa1_a_test.txt").write_text(told.format(right) * 30)
-    assert main(["evaluate", model, "--stories", str(tmp_path), "--json"]) == 0
+    assert main(["evaluate", model, "--data", str(tmp_path), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures == {"questions": 34, "mean_error": 12.5, "failed": 1, "tasks": {"1 a": 0.0, "2 b": 25.0}}
-    assert main(["evaluate", model, "--stories", str(tmp_path)]) == 0
+    assert main(["evaluate", model, "--data", str(tmp_path)]) == 0
     first, second, mean = capsys.readouterr().out.splitlines()
     assert first.split() == ["1", "a", "0.00", "of", "30"]
     assert second.split() == ["2", "b", "25.00", "of", "4", "failed"]
@@ -155,5 +155,5 @@ def test_stories_are_made_to_train_and_test_with(tmp_path: Path, capsys: pytest.
     run = str(tmp_path / "run")
     assert main(["train", "stories", *small, "train.tensorboard=false", "--run", run]) == 0
     capsys.readouterr()
-    assert main(["evaluate", f"{run}/model", "--stories", str(tmp_path / "made"), "--json"]) == 0
+    assert main(["evaluate", f"{run}/model", "--data", str(tmp_path / "made"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["questions"] == 15

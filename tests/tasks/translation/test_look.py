@@ -206,7 +206,7 @@ def test_what_would_be_ignored_is_refused(models: Path, tmp_path: Path, capsys: 
     assert "--target: found nothing but space" in refused(capsys, "look", rnn, SENTENCE, "--target", " ")
     (tmp_path / "file").write_text("a\nb c\n")
     files = ["--source", str(tmp_path / "file"), "--target", str(tmp_path / "file")]
-    assert "--join: it joins two directions" in refused(capsys, "align", rnn, *files, "--join", "union")
+    assert "--symmetrize: it is for two directions" in refused(capsys, "align", rnn, *files, "--symmetrize", "union")
     (tmp_path / "gold").write_text("0-0\n0-0 2p1\n")
     message = refused(capsys, "align", rnn, *files, "--gold", str(tmp_path / "gold"))
     assert "gold, line 2: found the link 2-1, but the pair has 2 and 2 words" in message

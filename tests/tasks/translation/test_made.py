@@ -86,7 +86,7 @@ def test_numbers_by_their_own_rules() -> None:
     assert in_words(21, "de") == "einundzwanzig"
     words = {in_words(number, language): number for language in ("en", "fr", "de", "es") for number in range(1000)}
     for source, target in (("en", "fr"), ("de", "es")):
-        corpus = Numbers(1, source=source, target=target, highest=999)
+        corpus = Numbers(1, source=source, target=target, max_number=999)
         for index in range(200):
             pair = corpus.pair(index)
             assert words[pair.source] == words[pair.target]
@@ -124,7 +124,7 @@ def test_splits_share_no_source() -> None:
 
 def test_a_corpus_that_is_too_small_says_so() -> None:
     with pytest.raises(InputError, match="hardly more than 10 different pairs; ask for fewer than 20"):
-        split_corpus(Numbers(highest=9), {"train": 20})
+        split_corpus(Numbers(max_number=9), {"train": 20})
 
 
 def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         (lambda: Dates(locales=()), "locales: found none"),
         (lambda: Numbers(source="tlh"), "source: found 'tlh', wanted one of"),
         (lambda: Numbers(target="klingon"), "target: found 'klingon'"),
-        (lambda: Numbers(highest=0), "highest: found 0"),
+        (lambda: Numbers(max_number=0), "max_number: found 0"),
     ],
 )
 def test_bad_arguments(make: Callable[[], Corpus], message: str) -> None:
