@@ -1,21 +1,24 @@
 """The smallest models of each task: how they are trained, within a second, and what they are asked."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from saccade.base.errors import InputError
 from saccade.cli.main import main
 from saccade.tasks.algorithms.model import NeuralTuringMachine
-from saccade.tasks.algorithms.problems import make_episodes
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.line_reading.model import LineReader
 from saccade.tasks.model import Model
+from saccade.tasks.output import Output
 from saccade.tasks.pointing.model import PointerNetwork
 from saccade.tasks.story_qa.model import MemoryNetwork
-from saccade.tasks.story_qa.stories import question_of
+from saccade.tasks.story_qa.stories import Question, question_of
 from saccade.tasks.translation.model import Translator
 from saccade.vision import as_png, make_digits
 from soak.nursery import forked
@@ -32,62 +35,124 @@ _COMMON = (
     "train.threads=1",
 )
 
-# One recipe for each task, and small settings for it. Of the settings that lead to files, {folder} is where they are.
-RECIPES: dict[str, tuple[str, ...]] = {
-    "translation": (
-        "dates",
-        "data.pairs=60",
-        "data.validation_size=8",
-        "model.dim=8",
-        "model.embedding=4",
-        "train.batch_tokens=128",
-        "validation.sentences=4",
-        "train.select_checkpoint=average",
-        "train.average_checkpoints=2",
+
+class Tiny(NamedTuple):
+    """The smallest model of a task."""
+
+    recipe: tuple[str, ...]  # and small settings for it; of those that lead to files, {folder} is where they are
+    ask: Callable[..., Sequence[Output]]  # the model's method that answers many inputs
+    inputs: Sequence[Any]  # some for it, no two of them the same
+
+
+def _picture(width: int, *, seed: int = 5) -> bytes:
+    """A digit, in an image of that width."""
+    digit = make_digits(1, seed=seed, side=28).pixels[0]
+    return as_png(digit.repeat(width // 28, axis=1))
+
+
+def _question(room: str, *, more: str = "") -> Question:
+    story = f"Mary went to the {room}. John took the milk. {more}"
+    return question_of({"story": story, "question": "Where is Mary?"}, "soak", answered=False)
+
+
+def _sequences(*lengths: int) -> list[NDArray[np.float32]]:
+    """Eight bits and a mark, as machines that copy read them, so many steps each."""
+    rng = np.random.default_rng(0)
+    return [rng.integers(0, 2, (length, 9)).astype(np.float32) for length in lengths]
+
+
+# One entry for each task.
+TINY: dict[str, Tiny] = {
+    "translation": Tiny(
+        recipe=(
+            "dates",
+            "data.pairs=60",
+            "data.validation_size=8",
+            "model.dim=8",
+            "model.embedding=4",
+            "train.batch_tokens=128",
+            "validation.sentences=4",
+            "train.select_checkpoint=average",
+            "train.average_checkpoints=2",
+        ),
+        ask=Translator.translate,
+        inputs=["3 March 2020", "forty-two", "May 3, 1999"],
     ),
-    "captioning": (
-        "shapes",
-        "data.scenes=20",
-        "data.validation_size=5",
-        "data.cache={folder}/cache",
-        "image_encoder.kind=small",
-        "image_encoder.image_size=16",
-        "image_encoder.channels=[4,8]",
-        "model.dim=8",
-        "model.embedding=4",
-        "train.batch_tokens=32",
-        "validation.images=4",
+    "captioning": Tiny(
+        recipe=(
+            "shapes",
+            "data.scenes=20",
+            "data.validation_size=5",
+            "data.cache={folder}/cache",
+            "image_encoder.kind=small",
+            "image_encoder.image_size=16",
+            "image_encoder.channels=[4,8]",
+            "model.dim=8",
+            "model.embedding=4",
+            "train.batch_tokens=32",
+            "validation.images=4",
+        ),
+        ask=Captioner.caption,
+        inputs=[_picture(28), _picture(56), _picture(28, seed=6)],
     ),
-    "classification": (
-        "classes",
-        "data.images=20",
-        "data.validation_size=5",
-        "model.image_size=16",
-        "model.channels=[4,8]",
-        "train.batch=4",
+    "classification": Tiny(
+        recipe=(
+            "classes",
+            "data.images=20",
+            "data.validation_size=5",
+            "model.image_size=16",
+            "model.channels=[4,8]",
+            "train.batch=4",
+        ),
+        ask=Classifier.classify,
+        inputs=[_picture(28), _picture(56), _picture(28, seed=6)],
     ),
-    "line_reading": (
-        "lines-ctc",
-        "data.train={folder}/digits",
-        "data.valid={folder}/digits",
-        "data.lines=16",
-        "data.validation_size=4",
-        "model.dim=8",
-        "train.batch=2",
+    "line_reading": Tiny(
+        recipe=(
+            "lines-ctc",
+            "data.train={folder}/digits",
+            "data.valid={folder}/digits",
+            "data.lines=16",
+            "data.validation_size=4",
+            "model.dim=8",
+            "train.batch=2",
+        ),
+        ask=LineReader.read,
+        inputs=[_picture(84), _picture(140), _picture(28)],
     ),
-    "pointing": ("sort", "data.validation_size=8", "model.dim=8", "model.feed_forward=8", "train.batch=4"),
-    "story_qa": ("stories", "data.stories=10", "data.validation_size=8", "model.dim=8", "train.batch=4"),
-    "algorithms": (
-        "ntm-copy",
-        "data.max_length=4",
-        "model.dim=8",
-        "model.locations=8",
-        "model.width=4",
-        "train.batch=2",
-        "validation.sequences=2",
-        "validation.length=6",
+    "pointing": Tiny(
+        recipe=("sort", "data.validation_size=8", "model.dim=8", "model.feed_forward=8", "train.batch=4"),
+        ask=PointerNetwork.point,
+        inputs=[[3.0, 1.0, 2.0], [1.0, 2.0], [0.5, 0.1, 0.9, 0.3]],
+    ),
+    "story_qa": Tiny(
+        recipe=(
+            "stories",
+            "data.stories=10",
+            "data.validation_size=8",
+            "model.dim=8",
+            "train.batch=4",
+            "train.linear_start=0",
+        ),
+        ask=MemoryNetwork.answer_all,
+        inputs=[_question("garden"), _question("kitchen"), _question("garden", more="Mary went home.")],
+    ),
+    "algorithms": Tiny(
+        recipe=(
+            "ntm-copy",
+            "data.max_length=4",
+            "model.dim=8",
+            "model.locations=8",
+            "model.width=4",
+            "train.batch=2",
+            "validation.sequences=2",
+            "validation.length=6",
+        ),
+        ask=NeuralTuringMachine.run,
+        inputs=_sequences(3, 4, 1),
     ),
 }
+RECIPES = {task: tiny.recipe for task, tiny in TINY.items()}
 
 # Another translator, for what the others have not: subwords, and a Transformer.
 SUBWORDS = (
@@ -137,32 +202,10 @@ def train_model(recipe: tuple[str, ...], folder: Path) -> Path:
 
 
 def answers(model: Model[Any, Any]) -> str:
-    """All that a model says to a fixed question, as a text; it is the same for the same model."""
-    return json.dumps(_ASK[type(model)](model), default=lambda array: array.tolist())
+    """All that a model says to fixed questions, as a text; it is the same for the same model."""
+    tiny = TINY[model.settings.task]
+    return json.dumps(tiny.ask(model, tiny.inputs), default=_plain)
 
 
-def _picture(width: int) -> bytes:
-    """A digit, in an image of that width."""
-    digit = make_digits(1, seed=5, side=28).pixels[0]
-    return as_png(digit.repeat(width // 28, axis=1))
-
-
-_QUESTION = question_of(
-    {"story": "Mary went to the garden. John took the milk.", "question": "Where is Mary?"}, "soak", answered=False
-)
-
-
-def _ask_machine(machine: NeuralTuringMachine) -> Any:
-    episodes = make_episodes(machine.settings.data, 2, seed="soak", length=machine.settings.data.max_length)
-    return machine.answers(episodes)
-
-
-_ASK: dict[type[Model[Any, Any]], Callable[[Any], Any]] = {
-    Translator: lambda model: [(one.text, one.score) for one in model.translate(["3 March 2020", "forty-two"], beam=2)],
-    Captioner: lambda model: [(one.text, one.score) for one in model.caption([_picture(28)])],
-    Classifier: lambda model: model.classify([_picture(28)])[0].ranking,
-    LineReader: lambda model: [(one.text, one.attention) for one in model.read([_picture(84)], attention=True)],
-    PointerNetwork: lambda model: [(one.order, one.score) for one in model.point([[3.0, 1.0, 2.0]])],
-    MemoryNetwork: lambda model: model.answer_all([_QUESTION])[0].ranking,
-    NeuralTuringMachine: _ask_machine,
-}
+def _plain(found: Any) -> Any:
+    return found.tolist() if isinstance(found, np.ndarray) else vars(found)

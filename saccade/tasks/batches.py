@@ -1,7 +1,7 @@
 """Many inputs a few at a time: the same for every model that answers them one by one."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from saccade.base.errors import expect
 
@@ -15,16 +15,21 @@ def in_batches(
     *,
     batch: int,
     progress: Callable[[int], None] | None = None,
+    size: Callable[[InputT], Any] | None = None,
 ) -> list[OutputT]:
-    """The answer to each of the inputs, of which `answer` gets at most `batch` at a time.
+    """The answer to each of the inputs, in their order, of which `answer` gets at most `batch` at a time.
 
     progress  is told after each batch how many inputs were in it
+    size      inputs of similar size go together
     """
     expect("batch", batch, batch >= 1, "at least 1")
-    results: list[OutputT] = []
-    for first in range(0, len(inputs), batch):
-        part = inputs[first : first + batch]
-        results.extend(answer(part))
+    order = list(range(len(inputs)))
+    if size is not None:
+        order.sort(key=lambda index: size(inputs[index]))
+    results: dict[int, OutputT] = {}
+    for first in range(0, len(order), batch):
+        indices = order[first : first + batch]
+        results |= zip(indices, answer([inputs[index] for index in indices]), strict=True)
         if progress is not None:
-            progress(len(part))
-    return results
+            progress(len(indices))
+    return [results[index] for index in range(len(inputs))]

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_WIDTH = 40  # of a value in a line that shows them all
+_MOST, _WIDTH = 160, 40  # characters of a line that shows all values, and of a value in it
 
 
 class Output(ABC):
     """What a model gives for one input: plain values and arrays, as a frozen dataclass. Equal if all of them are."""
+
+    # [layers, heads, rows, columns], if it was asked for, of a model that looks at something
+    attention: NDArray[np.float32] | None = None
 
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
@@ -27,7 +30,8 @@ class Output(ABC):
     def __repr__(self) -> str:
         """What there is, in a line: of arrays and long lists the size."""
         shown = ((name, _short(getattr(self, name))) for name in _names(self))
-        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown if text)})"
+        values = ", ".join(f"{name}={text}" for name, text in shown if text)
+        return f"{type(self).__name__}({_cut(values, _MOST)})"
 
 
 def _names(output: Output) -> list[str]:
@@ -46,10 +50,15 @@ def _short(value: Any) -> str:
         return ""
     if isinstance(value, np.ndarray):
         return f"<{' x '.join(map(str, value.shape))}>"
-    if isinstance(value, list) and len(value) > 3:
+    if isinstance(value, list) and (len(value) > 3 or isinstance(value[0], Output)):
         return f"<{len(value)}>"
-    text = f"{value:.4g}" if isinstance(value, float) else repr(value)
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+    if isinstance(value, Output):
+        return "<>"
+    return f"{value:.4g}" if isinstance(value, float) else _cut(repr(value), _WIDTH)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def mean_weights(attention: NDArray[np.float32] | None) -> list[list[float]] | None:

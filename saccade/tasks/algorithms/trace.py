@@ -20,12 +20,18 @@ class Trace(Output):
     adds: Array  # [W, T, M], by each head that writes
     erases: Array  # [W, T, M]
     reads: Array  # [R, T, M], by each head that reads
-    weights: Array  # [H, T, N], the R that read first
     gates: Array  # [H, T], g: 0 is where it was, 1 is where the content is
     betas: Array  # [H, T], β of the content
     gammas: Array  # [H, T], γ of the sharpening
     shifts: Array  # [H, T], the mean move in locations
     memories: Array  # [T, N, M], after each step
+    attention: Array | None  # [1, H, T, N], the R that read first
+
+    @property
+    def weights(self) -> Array:
+        """`[H, T, N]`."""
+        assert self.attention is not None
+        return self.attention[0]
 
     @property
     def read_weights(self) -> Array:
@@ -39,4 +45,5 @@ class Trace(Output):
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists of numbers."""
-        return {name: array.tolist() for name, array in vars(self).items()}
+        named = {name: array for name, array in vars(self).items() if name != "attention"} | {"weights": self.weights}
+        return {name: array.tolist() for name, array in named.items()}

@@ -132,7 +132,7 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple
             )
             for decoding in decodings:
                 sizes.append((len(decoding.source_words) - 1, len(decoding.target_words) - 1))
-                if decoding.cross_attention is None:
+                if decoding.attention is None:
                     raise InputError(f"{folder}: this model looks at nothing; it has no attention to align by")
                 if len(decoding.target_words) == 1:  # nothing but its end
                     found.append([])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,14 +10,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from saccade.nets import projected_cross_entropy
+from saccade.tasks.output import Output, mean_weights
 from saccade.tasks.translation.net import TranslationNet
 from saccade.text import PAD, SPECIAL, START, Example, Tokens, make_batch, merge_to_words
 
 Weights = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class ForcedDecoding:
+@dataclass(frozen=True, eq=False, repr=False)
+class ForcedDecoding(Output):
     """How likely a target is, and what the model looked at for it; for words, by every layer and head.
 
     A model without such an attention has None there: an RNN looks at its source alone.
@@ -26,11 +28,16 @@ class ForcedDecoding:
     source_words: list[str]  # `</s>` last
     target_words: list[str]  # `</s>` last
     decoder_words: list[str]  # what the decoder could look back at: `<s>`, then the target without its end
-    cross_attention: Weights | None  # [layers, heads, target words, source words]
     encoder_attention: Weights | None  # [layers, heads, source words, source words]
     decoder_attention: Weights | None  # [layers, heads, target words, decoder words]
-    # as cross_attention, but a step later, when each word has been read (Chen 2020); without a row for `</s>`
+    # as attention, but a step later, when each word has been read (Chen 2020); without a row for `</s>`
     shifted_attention: Weights | None
+    attention: Weights | None = None  # [layers, heads, target words, source words]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists and numbers; the attention is the mean over layers and heads."""
+        record = {"score": round(self.log_prob, 4), "source_words": self.source_words}
+        return record | {"target_words": self.target_words, "attention": mean_weights(self.attention)}
 
 
 def force_decode(net: TranslationNet, sources: Sequence[Tokens], targets: Sequence[Tokens]) -> list[ForcedDecoding]:
@@ -57,10 +64,10 @@ def force_decode(net: TranslationNet, sources: Sequence[Tokens], targets: Sequen
                 source.words,
                 target.words,
                 shifted.words,
-                _of_words(forced.weights, row, target, source),
-                _of_words(encoded.weights, row, source, source),
-                _of_words(forced.own_weights, row, target, shifted),
-                _a_step_later(forced.weights, row, target, source),
+                encoder_attention=_of_words(encoded.weights, row, source, source),
+                decoder_attention=_of_words(forced.own_weights, row, target, shifted),
+                shifted_attention=_a_step_later(forced.weights, row, target, source),
+                attention=_of_words(forced.weights, row, target, source),
             )
         )
     return decodings

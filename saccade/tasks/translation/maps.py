@@ -11,13 +11,16 @@ def maps_of(found: Translation | ForcedDecoding, *, name: str = "") -> list[Atte
 
     First what the target saw of the source, then, of a Transformer, what the source and the target saw of themselves.
     A row is the word that is being written; the decoder's columns are the words it could look back at, `<s>` first.
+    Of a sentence that was translated in parts, these are the maps of each part.
     """
+    if isinstance(found, Translation) and found.parts:
+        return [one for part in found.parts for one in maps_of(part, name=name)]
     decoding = found.forced_decoding if isinstance(found, Translation) else found
     if decoding is None:
         raise InputError("the translation has no attention; translate with attention=True")
     maps: list[AttentionMap] = []
-    if decoding.cross_attention is not None:
-        maps.append(AttentionMap(decoding.target_words, decoding.source_words, decoding.cross_attention, "cross", name))
+    if decoding.attention is not None:
+        maps.append(AttentionMap(decoding.target_words, decoding.source_words, decoding.attention, "cross", name))
     if decoding.encoder_attention is not None:
         maps.append(
             AttentionMap(decoding.source_words, decoding.source_words, decoding.encoder_attention, "encoder", name)
@@ -36,7 +39,7 @@ def map_for_alignment(decoding: ForcedDecoding, *, shift: bool = False) -> Atten
     what the next step saw, which had just read the word (SHIFT-ATT, Chen 2020, for the middle layers of deep
     Transformers); the end of the target has no row then.
     """
-    weights = decoding.shifted_attention if shift else decoding.cross_attention
+    weights = decoding.shifted_attention if shift else decoding.attention
     if weights is None:
         raise InputError("the model looks at nothing; it has no attention to align by")
     words = decoding.target_words[:-1] if shift else decoding.target_words

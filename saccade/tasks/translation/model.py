@@ -1,5 +1,6 @@
 """A trained translator: text in, text out, with what it looked at."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from saccade.base.errors import InputError, expect
 from saccade.decode import UNTRACED, Hypothesis, Search, SearchOptions, Trace, TreeNode, find, read_search
 from saccade.look import AttentionMap
 from saccade.runtime.heap import keep_heap
+from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.translation.forced_decoding import ForcedDecoding, force_decode
 from saccade.tasks.translation.maps import maps_of
@@ -101,7 +103,6 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         search     the fields of `Search`, such as beam=5, nbest=3, length_penalty=1.0, sampling=True
         """
         how = read_search(search)
-        expect("batch", batch, batch >= 1, "at least 1")
         if isinstance(sentences, str) or not isinstance(sentences, Sequence):
             raise InputError("sentences: found one text, wanted a list of them; write [text]")
         if isinstance(prefixes, str):
@@ -138,34 +139,34 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         progress: Callable[[int], None] | None = None,
     ) -> list[Translation]:
         """The same for sentences that `encode` gave."""
-        inputs = [part for one in sentences for part in one.parts]
-        found = iter(self._translate(inputs, how, attention=attention, batch=batch, progress=progress))
+        parts = [(number, part) for number, one in enumerate(sentences) for part in one.parts]
+        left = Counter(number for number, _ in parts)  # of each sentence, the parts that are not done
+
+        def translated(some: Sequence[tuple[int, _Input]]) -> list[Translation]:
+            found = self._translate([part for _, part in some], how, attention=attention)
+            left.subtract(number for number, _ in some)
+            done = sum(left[number] == 0 for number in {number for number, _ in some})
+            if progress is not None and done:
+                progress(done)
+            return found
+
+        with self.running(how.precision):
+            found = iter(in_batches(translated, parts, batch=batch, size=lambda part: len(part[1].source.ids)))
         return [replace(join_parts([next(found) for _ in one.parts]), note=one.note) for one in sentences]
 
-    def _translate(
-        self,
-        inputs: Sequence["_Input"],
-        how: Search,
-        *,
-        attention: bool,
-        batch: int,
-        progress: Callable[[int], None] | None,
-    ) -> list[Translation]:
-        """Translate what the model can read at a time, each as if it were alone."""
-        results = [Translation("", 0.0, one.source.words, [one.source.words[-1]]) for one in inputs]
-        # sentences of similar length go together; an empty one stays empty
-        order = sorted((len(one.source.ids), index) for index, one in enumerate(inputs) if len(one.source.ids) > 1)
-        with self.running(how.precision):
-            for first in range(0, len(order), batch):
-                indices = [index for _, index in order[first : first + batch]]
-                sources, starts, names = (list(column) for column in zip(*(inputs[n] for n in indices), strict=True))
-                found = self._search(sources, starts, names, how)
-                translations = self._describe(sources, found, attention=attention)
-                for index, translation in zip(indices, translations, strict=True):
-                    results[index] = translation
-                if progress is not None:
-                    progress(len(indices))
-        return results
+    def _translate(self, inputs: Sequence[_Input], how: Search, *, attention: bool) -> list[Translation]:
+        """Translate what the model can read at a time, each as if it were alone; what is empty stays empty."""
+        full = [one for one in inputs if len(one.source.ids) > 1]
+        translations: list[Translation] = []
+        if full:
+            sources, starts, names = (list(column) for column in zip(*full, strict=True))
+            found = self._search(sources, starts, names, how)
+            translations = self._describe(sources, found, attention=attention)
+        rest = iter(translations)
+        return [
+            next(rest) if len(one.source.ids) > 1 else Translation("", 0.0, one.source.words, [one.source.words[-1]])
+            for one in inputs
+        ]
 
     def search_tree(self, sentence: str, **search: Unpack[SearchOptions]) -> list[TreeNode]:
         """What a beam search for this sentence tries: all that it keeps from step to step, and all that ends."""
@@ -218,21 +219,18 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         """Forced decoding of given translations: how likely each is, and all that was looked at on the way."""
         if len(sources) != len(targets):
             raise InputError(f"targets: found {len(targets)}, wanted {len(sources)}, one for each source")
-        expect("batch", batch, batch >= 1, "at least 1")
         pairs = [
             (self.tokenize(source, f"sentence {number}"), self.tokenize_target(target, f"sentence {number}"))
             for number, (source, target) in enumerate(zip(sources, targets, strict=True), start=1)
         ]
-        order = sorted(range(len(pairs)), key=lambda index: [len(tokens.ids) for tokens in pairs[index]])
-        decodings: dict[int, ForcedDecoding] = {}
-        for first in range(0, len(order), batch):
-            indices = order[first : first + batch]
+
+        def scored(some: Sequence[tuple[Tokens, Tokens]]) -> list[ForcedDecoding]:
             with self.running():
-                found = force_decode(self.net, *zip(*(pairs[index] for index in indices), strict=True))
-            decodings |= dict(zip(indices, found, strict=True))
-            if progress is not None:
-                progress(len(indices))
-        return [decodings[index] for index in range(len(pairs))]
+                return force_decode(self.net, *zip(*some, strict=True))
+
+        return in_batches(
+            scored, pairs, batch=batch, progress=progress, size=lambda pair: [len(tokens.ids) for tokens in pair]
+        )
 
     def tokenize_target(self, text: str, where: str) -> Tokens:
         """The tokens of a given translation; too many of them are refused."""
@@ -279,7 +277,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
                 hypothesis.score,
                 source.words,
                 target.words,
-                None if decoding is None else decoding.cross_attention,
+                None if decoding is None else decoding.attention,
                 forced_decoding=decoding,
             )
             for (source, hypothesis), (text, target), decoding in zip(flat, written, decodings, strict=True)

@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import sentencepiece
 
@@ -27,6 +27,13 @@ class Subwords(Vocabulary):
         self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
         # words come again and again, and pieces never cross a space, so a text is the sum of its words
         self._encode_known = lru_cache(maxsize=2**16)(self._pieces.encode)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copies, which cannot take what is remembered of words, nor need to."""
+        return {"model": self._model, "lower": self.lower}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["model"], lower=state["lower"])
 
     @classmethod
     def learn(

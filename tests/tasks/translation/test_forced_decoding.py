@@ -38,9 +38,9 @@ def test_what_is_forced_equals_what_was_found() -> None:
     (decoding,) = translator.score(SOURCES[:1], [found.text])
     assert decoding.log_prob == pytest.approx(found.score, abs=1e-3)
     assert found.forced_decoding is not None
-    assert decoding.cross_attention is not None
+    assert decoding.attention is not None
     assert found.attention is not None
-    np.testing.assert_allclose(decoding.cross_attention, found.attention, atol=1e-5)
+    np.testing.assert_allclose(decoding.attention, found.attention, atol=1e-5)
 
 
 def test_the_weights_of_the_first_layer_by_hand() -> None:
@@ -106,9 +106,9 @@ def test_a_step_later_is_the_row_below(model: str) -> None:
     """Characters are their own words: what was looked at when one had been read is what wrote the next."""
     translator = make(model, "characters")
     for decoding in translator.score(SOURCES, TARGETS, batch=2):
-        assert decoding.cross_attention is not None
+        assert decoding.attention is not None
         assert decoding.shifted_attention is not None
-        np.testing.assert_array_equal(decoding.shifted_attention, decoding.cross_attention[:, :, 1:])
+        np.testing.assert_array_equal(decoding.shifted_attention, decoding.attention[:, :, 1:])
         assert map_for_alignment(decoding, shift=True).rows == tuple(decoding.target_words[:-1])
         assert map_for_alignment(decoding).rows == tuple(decoding.target_words)
 

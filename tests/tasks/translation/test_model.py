@@ -167,7 +167,7 @@ def test_attention_is_that_of_the_words_own_tokens() -> None:
     translator = make("rnn", "characters")
     source = translator.tokenize("9 mai 2026", "x")
     ids = translator.vocabularies.target.encode("2026-05-09").ids
-    found = translator.score(["9 mai 2026"], ["2026-05-09"])[0].cross_attention
+    found = translator.score(["9 mai 2026"], ["2026-05-09"])[0].attention
     assert translator.net.training  # it was told to learn, and still shows what it does without dropout
     encoded = translator.net.eval().encode(torch.tensor([source.ids]), torch.tensor([len(source.ids)]))
     forced = translator.net.decoder(encoded, torch.tensor([[2, *ids[:-1]]]), need_weights=True)
@@ -308,3 +308,19 @@ def test_no_such_folder(tmp_path: Path) -> None:
     make("rnn").save(tmp_path / "model")
     with pytest.raises(InputError, match=r"did you mean .*/model\?"):
         saccade.load(tmp_path)
+
+
+def test_progress_counts_sentences_whatever_their_parts() -> None:
+    """Empty ones are done, too; one that is translated in parts is done with the last of them."""
+    settings = RnnSettings(kind="rnn", embedding=8, dim=12, max_length=12)
+    translator = Translator.make(
+        TranslatorSettings(model=settings, vocabulary=VOCABULARIES["subwords"]), learnt("subwords")
+    )
+    sentences = ["9 mai", "", "9 mai 2026, 10 mai 2026, 11 mai 2026", "  ", "May"]
+    told: list[int] = []
+    translations = translator.translate(sentences, batch=2, attention=True, progress=told.append)
+    assert translations[2].parts
+    assert sum(told) == len(sentences)
+    assert min(told) >= 1
+    maps = translator.maps(translations[2])
+    assert len(maps) == sum(len(translator.maps(part)) for part in translations[2].parts) > 1
