@@ -14,7 +14,7 @@ from saccade.attention.addressing import Addressing, address, content_weighting,
 from saccade.attention.attention import Attention
 from saccade.attention.functional import attend, attention_path, recall
 from saccade.attention.masks import causal_mask, padding_mask, window_mask
-from saccade.attention.memory import Attended, Memory, State, remember
+from saccade.attention.memory import AttentionOutput, Memory, State, remember
 from saccade.attention.multihead import MultiHead
 from saccade.attention.positions import Learned, Rotary, Sinusoidal, sinusoids
 from saccade.attention.scores import SCORES, make_score
@@ -26,7 +26,7 @@ from saccade.attention.scores.general import General
 from saccade.attention.scores.location import Location
 from saccade.attention.scores.location_aware import LocationAware
 from saccade.attention.scores.mix import Mix
-from saccade.attention.scores.score import DotProductScore, RememberingScore, Score
+from saccade.attention.scores.score import DotProductScore, Score, StatefulScore
 from saccade.attention.self_attention_2d import SelfAttention2d
 from saccade.attention.weightings import WEIGHTINGS, make_weighting
 from saccade.attention.weightings.choice import Choice, moving_baseline
@@ -35,7 +35,7 @@ from saccade.attention.weightings.local import LocalMonotonic, LocalPredictive
 from saccade.attention.weightings.monotonic import Monotonic
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.sparse import Sparse, sparsemax
-from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
+from saccade.attention.weightings.weighting import Weighting, WeightingOutput, WindowedSoftmax
 from saccade.runtime.kernels.additive import additive_backend
 
 __all__ = [
@@ -43,8 +43,8 @@ __all__ = [
     "WEIGHTINGS",
     "Additive",
     "Addressing",
-    "Attended",
     "Attention",
+    "AttentionOutput",
     "Choice",
     "Cosine",
     "Coverage",
@@ -61,7 +61,6 @@ __all__ = [
     "Mix",
     "Monotonic",
     "MultiHead",
-    "RememberingScore",
     "Rotary",
     "ScaledDot",
     "Score",
@@ -70,8 +69,9 @@ __all__ = [
     "Soft",
     "Sparse",
     "State",
-    "Weighted",
+    "StatefulScore",
     "Weighting",
+    "WeightingOutput",
     "WindowedSoftmax",
     "additive_backend",
     "address",

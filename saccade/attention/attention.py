@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from saccade.attention._checks import expect_fraction, expect_instance, expect_items, expect_mask, expect_pairs
 from saccade.attention.functional import attention_path, recall
-from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
+from saccade.attention.memory import AttentionOutput, Memory, State, clear_hidden, prepare
 from saccade.attention.scores.score import Score
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.weighting import Weighting
@@ -21,7 +21,7 @@ class Attention(nn.Module):
     The layer keeps nothing between calls. For queries that come one by one:
 
         memory = attention.remember(key, value, mask=padding_mask(lengths))
-        attended = attention.recall(query, memory, state=attended.state)
+        output = attention.recall(query, memory, state=output.state)
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Attention(nn.Module):
         causal: bool = False,
         state: State | None = None,
         need_weights: bool = False,
-    ) -> Attended:
+    ) -> AttentionOutput:
         """As `attend`."""
         value = key if value is None else value
         if mask is not None:
@@ -96,7 +96,7 @@ class Attention(nn.Module):
         causal: bool = False,
         state: State | None = None,
         need_weights: bool = False,
-    ) -> Attended:
+    ) -> AttentionOutput:
         """As the function `recall`: look with each query at what was remembered."""
         return recall(
             self.query_projection(query),

@@ -25,11 +25,11 @@ from saccade.attention._kernels.fused import fused_attention
 from saccade.attention._kernels.tiled import TILE, tiled_attention
 from saccade.attention._past import grow
 from saccade.attention.masks import causal_mask, join_masks
-from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
-from saccade.attention.scores.score import RememberingScore, Score
+from saccade.attention.memory import AttentionOutput, Memory, State, clear_hidden, prepare
+from saccade.attention.scores.score import Score, StatefulScore
 from saccade.attention.weightings.choice import Choice
 from saccade.attention.weightings.soft import Soft
-from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
+from saccade.attention.weightings.weighting import Weighting, WeightingOutput, WindowedSoftmax
 from saccade.runtime.eager import is_eager, is_transformed
 
 Path = Literal["fused", "tiled", "plain", "stepwise"]
@@ -47,7 +47,7 @@ def attend(
     state: State | None = None,
     need_weights: bool = False,
     dropout: float = 0.0,
-) -> Attended:
+) -> AttentionOutput:
     """Look with each query at the keys, and gather the values: `[B, T, Dq]`, `[B, S, Dk]`, `[B, S, V]` -> `[B, T, V]`.
 
         context[t] = Σ_s weights[t, s] value[s],    weights[t] = weighting(score(query[t], key[s]) over s)
@@ -94,7 +94,7 @@ def recall(
     state: State | None = None,
     need_weights: bool = False,
     dropout: float = 0.0,
-) -> Attended:
+) -> AttentionOutput:
     """Look with each query at what was remembered: `[B, T, Dq]` -> context `[B, T, V]`.
 
     mask          which keys each query may look at, besides the memory's own mask
@@ -135,18 +135,18 @@ def recall(
             context = fused_attention(queries, memory.key, memory.value, mask=mask, causal=causal)
         else:
             context = _tiled(score, queries, memory, mask)
-        return Attended(context, None, State(weighting=last))
+        return AttentionOutput(context, None, State(weighting=last))
 
     kept = _kept_in_sight(shape, dropout, mask, query.device) if dropout else None
     if path == "plain":
         scores = _hide(score.compare(queries, memory.key), kept)
-        weighted, past = weighting(scores, mask=mask, query=query, state=state.weighting), None
+        output, past = weighting(scores, mask=mask, query=query, state=state.weighting), None
     else:
-        assert isinstance(score, RememberingScore)
-        weighted, past = _step_by_step(query, queries, memory.key, score, weighting, mask, kept, state)
-    weights = weighted.weights.to(memory.value.dtype)  # scores of half precision may have been compared in float32
+        assert isinstance(score, StatefulScore)
+        output, past = _step_by_step(query, queries, memory.key, score, weighting, mask, kept, state)
+    weights = output.weights.to(memory.value.dtype)  # scores of half precision may have been compared in float32
     context = weights @ memory.value
-    return Attended(context, weights if need_weights else None, State(past, weighted.state), weighted.choice)
+    return AttentionOutput(context, weights if need_weights else None, State(past, output.state), output.choice)
 
 
 def attention_path(
@@ -166,7 +166,7 @@ def attention_path(
     weighting = Soft() if weighting is None else weighting
     expect_instance("score", score, Score, example="ScaledDot()")
     expect_instance("weighting", weighting, Weighting, example="Soft()")
-    if isinstance(score, RememberingScore):
+    if isinstance(score, StatefulScore):
         return "stepwise"
     if need_weights or not isinstance(weighting, WindowedSoftmax):
         return "plain"
@@ -205,27 +205,27 @@ def _step_by_step(
     query: Tensor,
     queries: Tensor,
     keys: Tensor,
-    score: RememberingScore,
+    score: StatefulScore,
     weighting: Weighting,
     mask: Tensor | None,
     kept: Tensor | None,
     state: State,
-) -> tuple[Weighted, Tensor]:
+) -> tuple[WeightingOutput, Tensor]:
     """The weights of all queries, each knowing those before it, and what the score remembers after the last."""
-    past = score.nothing_seen(keys) if state.score is None else grow(state.score, keys.shape[-2])
+    past = score.initial_state(keys) if state.score is None else grow(state.score, keys.shape[-2])
     last = state.weighting
-    steps: list[Weighted] = []
+    steps: list[WeightingOutput] = []
     for t in range(query.shape[-2]):
         here = slice(t, t + 1)
         mask_now = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., here, :]
-        scores = score.compare(queries[..., here, :], score.recollect(keys, past))
+        scores = score.compare(queries[..., here, :], score.condition_keys(keys, past))
         scores = _hide(scores, None if kept is None else kept[..., here, :])
         step = weighting(scores, mask=mask_now, query=query[..., here, :], state=last)
         past, last = score.remember(past, step.weights.squeeze(-2)), step.state
         steps.append(step)
     choices = [step.choice for step in steps if step.choice is not None]
     choice = Choice(*(torch.cat(parts, dim=-1) for parts in zip(*choices, strict=True))) if choices else None
-    return Weighted(torch.cat([step.weights for step in steps], dim=-2), last, choice), past
+    return WeightingOutput(torch.cat([step.weights for step in steps], dim=-2), last, choice), past
 
 
 def _kept_in_sight(shape: torch.Size, dropout: float, mask: Tensor | None, device: torch.device) -> Tensor:
@@ -243,7 +243,7 @@ def _hide(scores: Tensor, kept: Tensor | None) -> Tensor:
     return scores if kept is None else scores.masked_fill(~kept, torch.finfo(scores.dtype).min / 2)
 
 
-def _nothing_to_see(value: Tensor, shape: torch.Size, state: State, *, need_weights: bool) -> Attended:
+def _nothing_to_see(value: Tensor, shape: torch.Size, state: State, *, need_weights: bool) -> AttentionOutput:
     """No queries, or no keys: an empty context, or one of zeros."""
     context = value.new_zeros(*shape[:-1], value.shape[-1])
-    return Attended(context, value.new_zeros(shape) if need_weights else None, state)
+    return AttentionOutput(context, value.new_zeros(shape) if need_weights else None, state)

@@ -38,7 +38,7 @@ class State(NamedTuple):
         return State(*(None if part is None else part.index_select(0, index) for part in self))
 
 
-class Attended(NamedTuple):
+class AttentionOutput(NamedTuple):
     """What attention gives."""
 
     context: Tensor  # [B, T, V]

@@ -14,7 +14,7 @@ from saccade.attention._checks import (
     expect_tensor,
 )
 from saccade.attention.functional import attention_path, recall
-from saccade.attention.memory import Attended, Memory, State, clear_hidden, prepare
+from saccade.attention.memory import AttentionOutput, Memory, State, clear_hidden, prepare
 from saccade.attention.positions import Rotary
 from saccade.attention.scores.dot import ScaledDot
 from saccade.attention.scores.score import Score
@@ -37,7 +37,7 @@ class MultiHead(nn.Module):
     With a key/value cache, in pieces of any length:
 
         cache = layer.remember(piece, before=cache)
-        attended = layer.recall(piece, cache, causal=True)
+        output = layer.recall(piece, cache, causal=True)
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class MultiHead(nn.Module):
         causal: bool = False,
         state: State | None = None,
         need_weights: bool = False,
-    ) -> Attended:
+    ) -> AttentionOutput:
         """As `attend`; without `key` the queries look at each other."""
         key = query if key is None else key
         value = key if value is None else value
@@ -140,13 +140,13 @@ class MultiHead(nn.Module):
         causal: bool = False,
         state: State | None = None,
         need_weights: bool = False,
-    ) -> Attended:
+    ) -> AttentionOutput:
         """Look with each query at what was remembered. Rotary positions let the last query stand at the last key."""
         _expect_batch("query", query, self.query_projection.in_features)
         queries = self._split(through(self.query_projection, query))
         if self.rotary is not None:
             queries = self.rotary(queries, start=memory.key.shape[-2] - query.shape[-2])
-        attended = recall(
+        output = recall(
             queries,
             memory,
             score=self.score,
@@ -157,8 +157,8 @@ class MultiHead(nn.Module):
             need_weights=need_weights,
             dropout=self.dropout if self.training else 0.0,
         )
-        context = attended.context.transpose(1, 2).flatten(2)  # [B, H, T, D / H] -> [B, T, D]
-        return attended._replace(context=through(self.output_projection, context))
+        context = output.context.transpose(1, 2).flatten(2)  # [B, H, T, D / H] -> [B, T, D]
+        return output._replace(context=through(self.output_projection, context))
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [B, S, D] -> [B, H, S, D / H]

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from saccade.attention._checks import expect_count, expect_instance, expect_tensor
 from saccade.attention.functional import attend
-from saccade.attention.memory import Attended
+from saccade.attention.memory import AttentionOutput
 from saccade.attention.scores.dot import Dot
 from saccade.attention.scores.score import Score
 
@@ -18,7 +18,8 @@ class SelfAttention2d(nn.Module):
     All projections are 1 × 1 convolutions, of queries and keys to `key_channels` (`C / 8`), of values to
     `value_channels` (`C / 2`). The gate `γ` starts at 0, so that the layer can be put into a trained CNN without
     disturbing it. The score is the dot product unless another is given, made for `key_channels`. Weights are
-    `[B, P, P]` with `P = height · width`, row by row. What comes back is an `Attended`: the map is its `context`.
+    `[B, P, P]` with `P = height · width`, row by row. What comes back is an `AttentionOutput`: the map is its
+    `context`.
     """
 
     def __init__(
@@ -41,20 +42,20 @@ class SelfAttention2d(nn.Module):
         self.output_projection = nn.Conv2d(value_channels, channels, 1)
         self.gate = nn.Parameter(torch.zeros(()))
 
-    def forward(self, x: Tensor, *, need_weights: bool = False) -> Attended:
+    def forward(self, x: Tensor, *, need_weights: bool = False) -> AttentionOutput:
         expect_tensor("x", x)
         channels = self.query_projection.in_channels
         if x.dim() != 4 or x.shape[1] != channels:
             raise ValueError(f"x: found shape {list(x.shape)}, wanted [batch, {channels}, height, width]")
-        attended = attend(
+        output = attend(
             _as_sequence(self.query_projection(x)),
             _as_sequence(self.key_projection(x)),
             _as_sequence(self.value_projection(x)),
             score=self.score,
             need_weights=need_weights,
         )
-        gathered = attended.context.transpose(1, 2).unflatten(2, x.shape[2:])  # [B, P, V] -> [B, V, height, width]
-        return attended._replace(context=x + self.gate * self.output_projection(gathered))
+        gathered = output.context.transpose(1, 2).unflatten(2, x.shape[2:])  # [B, P, V] -> [B, V, height, width]
+        return output._replace(context=x + self.gate * self.output_projection(gathered))
 
 
 def _as_sequence(maps: Tensor) -> Tensor:

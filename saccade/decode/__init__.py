@@ -4,10 +4,10 @@ from saccade.decode.beam import beam_search
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty
 from saccade.decode.search import Search, SearchOptions, find, read_search
 from saccade.decode.single import draw, greedy_search, sample
-from saccade.decode.trace import UNTRACED, Branch, Trace, TreeNode
+from saccade.decode.trace import NO_TRACE, Branch, Trace, TreeNode
 
 __all__ = [
-    "UNTRACED",
+    "NO_TRACE",
     "Branch",
     "Hypothesis",
     "Search",

@@ -1,6 +1,6 @@
 """Beam search, over any decoder.
 
-Letters: `N` sentences under way, `K` beams of each, `V` vocabulary, `S` source items.
+Letters: `N` active sentences, `K` beams of each, `V` vocabulary, `S` source items.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from saccade.base.errors import InputError
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
-from saccade.decode.trace import UNTRACED, Trace
+from saccade.decode.trace import NO_TRACE, Trace
 from saccade.nets import Encoded, Searchable, spread
 from saccade.text import END, START
 
@@ -33,22 +33,22 @@ def beam_search(
     prefixes: Sequence[Sequence[int]] | None = None,
     alpha: float = 0.0,
     beta: float = 0.0,
-    patient: bool = False,
-    trace: Trace = UNTRACED,
+    early_stopping: bool = True,
+    trace: Trace = NO_TRACE,
 ) -> list[list[Hypothesis]]:
     """The `best` outputs that are found for each sentence, the best first.
 
     At each step the `beam` likeliest continuations stay. One that ends is put aside, if it is among the first `beam`
-    of all candidates. A sentence is done, and leaves the batch, when it has `beam` ended ones, or when nothing under
-    way can still beat the worst that will be returned.
+    of all candidates. A sentence is done, and leaves the batch, when it has `beam` finished ones, or when nothing
+    active can still beat the worst that will be returned.
 
-    limits    for each sentence, how many tokens it may have, END among them
-    prefixes  for each sentence, the tokens that it has to begin with
-    alpha     the length penalty: above 0, longer outputs are favoured
-    beta      the coverage penalty: above 0, outputs that looked at the whole source are favoured
-    patient   go on after `beam` ended ones, too, while something better may come: where there are few tokens to choose
-              from, END is always among the first
-    trace     where to write down what was tried
+    limits          for each sentence, how many tokens it may have, END among them
+    prefixes        for each sentence, the tokens that it has to begin with
+    alpha           the length penalty: above 0, longer outputs are favoured
+    beta            the coverage penalty: above 0, outputs that looked at the whole source are favoured
+    early_stopping  stop after `beam` finished ones; False: go on while something better may come, which matters where
+                    there are so few tokens to choose from that END is always among the first
+    trace           where to write down what was tried
     """
     rules = make_rules(limits, prefixes)
     # one row for each beam; all but the first of a sentence begin as impossible, or they would all be the same
@@ -61,23 +61,23 @@ def beam_search(
     tokens = torch.full((len(rows),), START)
     coverage = torch.zeros(real.shape) if beta else None
 
-    past = _Past()
-    ended: list[list[_Ended]] = [[] for _ in limits]
-    under_way = list(range(len(limits)))  # the sentence of each group of rows
+    back_pointers = _BackPointers()
+    finished: list[list[_Finished]] = [[] for _ in limits]
+    active = list(range(len(limits)))  # the sentence of each group of rows
     position = 0
     trace.begin(len(limits), beam)
-    while under_way:
-        step = decoder.step(tokens, state, need_weights=coverage is not None, best=rules.looked_at(position, 2 * beam))
+    while active:
+        step = decoder.step(tokens, state, need_weights=coverage is not None, best=rules.candidates(position, 2 * beam))
         log_probs, next_tokens = rules.best(step.logits, position, 2 * beam)  # [N * K, C], more cannot be of use
         if coverage is not None:
-            coverage = coverage + _looked_at(step.weights)
+            coverage = coverage + _mean_attention(step.weights)
         position += 1
 
         # the book is kept in numpy: for numbers as few as these, calling torch costs several times as much
-        size, groups = log_probs.shape[1], np.arange(len(under_way))[:, None]
-        candidates = (scores[:, :, None] + log_probs.numpy().reshape(-1, beam, size)).reshape(len(under_way), -1)
+        size, groups = log_probs.shape[1], np.arange(len(active))[:, None]
+        candidates = (scores[:, :, None] + log_probs.numpy().reshape(-1, beam, size)).reshape(len(active), -1)
         where = np.argsort(-candidates, axis=1, kind="stable")[:, : 2 * beam]  # [N, 2K] of K * C
-        top, written = candidates[groups, where], next_tokens.numpy().reshape(len(under_way), -1)[groups, where]
+        top, written = candidates[groups, where], next_tokens.numpy().reshape(len(active), -1)[groups, where]
         ends = written == END
         # what ends now, of the first K
         for group, rank in np.argwhere((ends & np.isfinite(top))[:, :beam]).tolist():
@@ -85,52 +85,55 @@ def beam_search(
             log_prob = float(top[group, rank])
             penalty = 0.0 if coverage is None else float(coverage_penalty(coverage[row], real[row], beta))
             score = log_prob / length_penalty(position, alpha) + penalty
-            ended[under_way[group]].append(_Ended(score, log_prob, position - 1, row))
+            finished[active[group]].append(_Finished(score, log_prob, position - 1, row))
             trace.end(row, END, log_prob, score)
         # what goes on: the first K that do not end
         top[ends] = -np.inf
         kept = np.argsort(-top, axis=1, kind="stable")[:, :beam]  # [N, K]
-        scores, where, written = _fill(beam, top[groups, kept], where[groups, kept], written[groups, kept])
-        enough = None if patient else beam
+        scores, where, written = _pad_beams(beam, top[groups, kept], where[groups, kept], written[groups, kept])
+        enough = beam if early_stopping else None
         going = [
             group
-            for group, (sentence, score) in enumerate(zip(under_way, scores[:, 0].tolist(), strict=True))
+            for group, (sentence, score) in enumerate(zip(active, scores[:, 0].tolist(), strict=True))
             if position < sentence_limits[sentence]
-            and not _is_done(ended[sentence], score, enough, best, sentence_limits[sentence], alpha)
+            and not _is_done(finished[sentence], score, enough, best, sentence_limits[sentence], alpha)
         ]
-        some_leave = len(going) < len(under_way)
+        some_leave = len(going) < len(active)
         if some_leave:
             where, written, scores, groups = where[going], written[going], scores[going], groups[going]
-            under_way = [under_way[group] for group in going]
+            active = [active[group] for group in going]
         from_rows = (groups * beam + where // size).ravel()
         rows, tokens = torch.from_numpy(from_rows), torch.from_numpy(written.ravel())
         trace.go_on(rows, tokens, torch.from_numpy(scores.ravel()))
-        if under_way:
+        if active:
             state = decoder.reorder(step.state, rows)
-            past.add(from_rows, written.ravel())
+            back_pointers.add(from_rows, written.ravel())
             coverage = None if coverage is None else coverage[rows]
             if some_leave:  # these are the same for all rows of a sentence
                 rules, real = rules.select(rows), real[rows]
     return [
-        [Hypothesis([*past.of(one.row, one.length), END], one.score, one.log_prob) for one in _highest(found, best)]
-        for found in ended
+        [
+            Hypothesis([*back_pointers.of(one.row, one.length), END], one.score, one.log_prob)
+            for one in _highest(found, best)
+        ]
+        for found in finished
     ]
 
 
-class _Ended(NamedTuple):
+class _Finished(NamedTuple):
     """A hypothesis that has ended. What it wrote is looked up only if it is among the best."""
 
     score: float
     log_prob: float
     length: int  # tokens before its END
-    row: int  # of the search, when it ended
+    row: int  # of the search, when it finished
 
 
-def _highest(ended: list[_Ended], best: int) -> list[_Ended]:
-    return sorted(ended, key=lambda one: -one.score)[:best]
+def _highest(finished: list[_Finished], best: int) -> list[_Finished]:
+    return sorted(finished, key=lambda one: -one.score)[:best]
 
 
-def _looked_at(weights: Tensor | None) -> Tensor:
+def _mean_attention(weights: Tensor | None) -> Tensor:
     """What each row looked at in a step, the mean of layers and heads: `[N * K, L, H, S]` -> `[N * K, S]`."""
     if weights is None:
         raise InputError(
@@ -139,7 +142,7 @@ def _looked_at(weights: Tensor | None) -> Tensor:
     return weights.mean((1, 2))
 
 
-class _Past:
+class _BackPointers:
     """What all rows wrote: at each step the token of each row, and which row of the step before it goes on from."""
 
     def __init__(self) -> None:
@@ -157,7 +160,7 @@ class _Past:
         return backward[::-1]
 
 
-def _fill(beam: int, scores: Floats, where: Numbers, written: Numbers) -> tuple[Floats, Numbers, Numbers]:
+def _pad_beams(beam: int, scores: Floats, where: Numbers, written: Numbers) -> tuple[Floats, Numbers, Numbers]:
     """All three `[N, K]`, where a vocabulary smaller than the beam leaves fewer: the rest is impossible."""
     if scores.shape[1] == beam:
         return scores, where, written
@@ -166,12 +169,12 @@ def _fill(beam: int, scores: Floats, where: Numbers, written: Numbers) -> tuple[
 
 
 def _is_done(
-    ended: list[_Ended], best_under_way: float, enough: int | None, best: int, limit: int, alpha: float
+    finished: list[_Finished], best_active: float, enough: int | None, best: int, limit: int, alpha: float
 ) -> bool:
-    """Whether a sentence has enough, or can find nothing better: what is under way only gets less likely."""
-    if best_under_way == -torch.inf or (enough is not None and len(ended) >= max(enough, best)):
+    """Whether a sentence has enough, or can find nothing better: what is active only gets less likely."""
+    if best_active == -torch.inf or (enough is not None and len(finished) >= max(enough, best)):
         return True
-    if len(ended) < best:
+    if len(finished) < best:
         return False
-    worst_returned = sorted((hypothesis.score for hypothesis in ended), reverse=True)[best - 1]
-    return best_under_way / length_penalty(limit, max(alpha, 0.0)) <= worst_returned
+    worst_returned = sorted((hypothesis.score for hypothesis in finished), reverse=True)[best - 1]
+    return best_active / length_penalty(limit, max(alpha, 0.0)) <= worst_returned

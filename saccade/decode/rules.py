@@ -1,6 +1,6 @@
 """What may be written, and what a finished hypothesis is worth.
 
-Letters: `R` rows (hypotheses under way), `V` vocabulary, `S` source items.
+Letters: `R` rows (active hypotheses), `V` vocabulary, `S` source items.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Rules(NamedTuple):
         values = values.masked_fill(is_forced[:, None], -torch.inf)
         return torch.cat([log_probs, values[:, 1:]], dim=1), torch.cat([wanted, tokens[:, 1:]], dim=1)
 
-    def looked_at(self, position: int, count: int) -> int | None:
+    def candidates(self, position: int, count: int) -> int | None:
         """How many of the highest logits of a row `best` may choose from, if not END; None if others are prescribed."""
         return count + END if position >= self.prefixes.shape[1] else None  # the numbers before END are passed over
 

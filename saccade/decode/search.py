@@ -12,7 +12,7 @@ from saccade.base.errors import InputError, expect
 from saccade.decode.beam import beam_search
 from saccade.decode.rules import Hypothesis, length_penalty
 from saccade.decode.single import greedy_search, sample
-from saccade.decode.trace import UNTRACED, Trace
+from saccade.decode.trace import NO_TRACE, Trace
 from saccade.nets import Encoded, Searchable
 from saccade.runtime.prepared import PRECISIONS, Precision, running_in
 
@@ -90,7 +90,7 @@ def find(
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]],
     names: Sequence[str],
-    trace: Trace = UNTRACED,
+    trace: Trace = NO_TRACE,
 ) -> list[list[Hypothesis]]:
     """The outputs for each input, the best first: `nbest` of them.
 
@@ -113,7 +113,7 @@ def find(
             )
             groups = (drawn[first : first + how.nbest] for first in range(0, len(drawn), how.nbest))
             return [sorted(group, key=lambda one: one.score, reverse=True) for group in groups]
-        if how.beam == 1 and not how.coverage_penalty and trace is UNTRACED:
+        if how.beam == 1 and not how.coverage_penalty and trace is NO_TRACE:
             found = greedy_search(decoder, encoded, limits=limits, prefixes=prefixes)
             # with one hypothesis there is nothing to rank, but its score is on the same scale
             penalties = [length_penalty(len(one.ids), how.length_penalty) for one in found]

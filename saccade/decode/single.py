@@ -103,7 +103,7 @@ def _follow(
     log_prob = torch.zeros(len(limits))
     position = 0
     while len(rows):
-        step = decoder.step(tokens, state, best=None if best is None else rules.looked_at(position, best))
+        step = decoder.step(tokens, state, best=None if best is None else rules.candidates(position, best))
         tokens, added = choose(step.logits, rules, rows, position)
         log_prob[rows] += added
         for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):

@@ -42,7 +42,7 @@ class Trace:
         self._rows = following
 
 
-class _Untraced(Trace):
+class _NoTrace(Trace):
     """Nothing is written down, at no cost."""
 
     def begin(self, sentences: int, beam: int) -> None: ...
@@ -52,7 +52,7 @@ class _Untraced(Trace):
     def go_on(self, rows: Tensor, tokens: Tensor, log_probs: Tensor) -> None: ...
 
 
-UNTRACED = _Untraced()
+NO_TRACE = _NoTrace()
 
 
 class TreeNode(NamedTuple):

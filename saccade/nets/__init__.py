@@ -13,7 +13,7 @@ from saccade.nets.context import (
 )
 from saccade.nets.convolution import output_size
 from saccade.nets.ctc import best_path, occupancy
-from saccade.nets.decoder import Decoder, Encoded, Forced, Searchable, Step, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Searchable, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.efficientnet import GRIDS, EfficientNetLite0, Level
 from saccade.nets.evaluating import evaluating
@@ -24,11 +24,11 @@ from saccade.nets.from_settings import (
     make_transformer_decoder,
     make_transformer_encoder,
 )
-from saccade.nets.glimpses import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
+from saccade.nets.glimpses import GlimpseSensor, RecurrentAttention, RecurrentAttentionOutput, glimpse_loss
 from saccade.nets.grid import GridEncoder
 from saccade.nets.line_encoder import LineEncoder
 from saccade.nets.losses import target_loss
-from saccade.nets.memn2n import MemN2N, Recalled, position_weights
+from saccade.nets.memn2n import MemN2N, MemN2NOutput, position_weights
 from saccade.nets.pointer import PointerDecoder, PointerState, SequenceEncoder, SetEncoder
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.small_cnn import SmallCnn, small_cnn_side
@@ -41,14 +41,13 @@ __all__ = [
     "Context",
     "ControllerKind",
     "Decoder",
+    "DecoderOutput",
     "Dropout",
     "EfficientNetLite0",
     "Encoded",
     "FirstMemory",
-    "Forced",
     "GatedContext",
     "GlimpseSensor",
-    "Glimpsed",
     "GridEncoder",
     "HeadParameters",
     "HeadSizes",
@@ -59,11 +58,12 @@ __all__ = [
     "MachineState",
     "MeanContext",
     "MemN2N",
+    "MemN2NOutput",
     "NoContext",
     "PointerDecoder",
     "PointerState",
-    "Recalled",
     "RecurrentAttention",
+    "RecurrentAttentionOutput",
     "RnnDecoder",
     "RnnEncoder",
     "RnnState",

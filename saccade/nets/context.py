@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
-from saccade.attention import Attended, Attention, Memory, RememberingScore, Soft, State, make_score, make_weighting
+from saccade.attention import Attention, AttentionOutput, Memory, Soft, State, StatefulScore, make_score, make_weighting
 from saccade.nets.decoder import Encoded
 
 
@@ -24,7 +24,7 @@ class Context(nn.Module, ABC):
         """Prepare the source, once for all steps."""
 
     @abstractmethod
-    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
         """The contexts of the queries `[B, T, D]`: `[B, T, size]`."""
 
 
@@ -37,13 +37,13 @@ class AttentionContext(Context):
         super().__init__()
         self.size = dim
         self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
-        looks_back = isinstance(self.attention.score, RememberingScore)
+        looks_back = isinstance(self.attention.score, StatefulScore)
         self.shares_memory = not looks_back and isinstance(self.attention.weighting, Soft)
 
     def remember(self, encoded: Encoded) -> Memory:
         return self.attention.remember(encoded.states, mask=encoded.mask)
 
-    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
         return self.attention.recall(query, memory, state=state, need_weights=need_weights)
 
 
@@ -61,9 +61,9 @@ class SumContext(Context):
         total = mask @ encoded.states  # [B, 1, D]
         return Memory(mask.transpose(1, 2), total)  # the key is what the weights are: one for each real state
 
-    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
         weights = memory.key.transpose(1, 2).expand(-1, query.shape[1], -1) if need_weights else None
-        return Attended(memory.value.expand(-1, query.shape[1], -1), weights, state)
+        return AttentionOutput(memory.value.expand(-1, query.shape[1], -1), weights, state)
 
 
 class MeanContext(SumContext):
@@ -89,9 +89,9 @@ class GatedContext(Context):
     def remember(self, encoded: Encoded) -> Memory:
         return self.inner.remember(encoded)
 
-    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
-        attended = self.inner.recall(query, memory, state=state, need_weights=need_weights)
-        return attended._replace(context=torch.sigmoid(self.gate(query)) * attended.context)
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
+        output = self.inner.recall(query, memory, state=state, need_weights=need_weights)
+        return output._replace(context=torch.sigmoid(self.gate(query)) * output.context)
 
 
 class NoContext(Context):
@@ -104,8 +104,8 @@ class NoContext(Context):
         nothing = encoded.states[:, :0, :0]
         return Memory(nothing, nothing)
 
-    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> Attended:
-        return Attended(query[..., :0], None, state)
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
+        return AttentionOutput(query[..., :0], None, state)
 
 
 def make_context(score: str, weighting: str, dim: int) -> Context:

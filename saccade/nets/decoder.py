@@ -38,13 +38,13 @@ class Step(NamedTuple, Generic[StateT]):
     weights: Tensor | None  # [B, L, H, S], if they were asked for and there are any
 
 
-class Forced(NamedTuple):
+class DecoderOutput(NamedTuple):
     """What a given target gives, at all its positions."""
 
     features: Tensor  # [B, T, D]; `decoder.output` makes logits of them
     weights: Tensor | None  # [B, L, H, T, S], if they were asked for and there are any
     choice: Choice | None = None  # the draws of hard attention, [B, T], for its extra loss
-    own_weights: Tensor | None = None  # [B, L, H, T, T], what the target saw of itself, likewise
+    self_weights: Tensor | None = None  # [B, L, H, T, T], what the target saw of itself, likewise
 
 
 def spread(sources: int, copies: int, device: torch.device | None = None) -> Tensor:
@@ -89,5 +89,5 @@ class Decoder(Searchable[StateT], ABC):
     output: nn.Linear  # features [..., D] -> logits [..., V]
 
     @abstractmethod
-    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
+    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
         """Read a whole target, `[B, T]`, each token before the one that it predicts."""

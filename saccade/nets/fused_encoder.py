@@ -14,7 +14,7 @@ from torch import Tensor
 
 from saccade.nets._kernels.layers import addresses_of, expect_states
 from saccade.nets.decoder import Encoded
-from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
+from saccade.nets.transformer_steps import SOURCE, LayerNormWeights, LinearWeights
 from saccade.runtime.native import call, library_for
 
 # Up to so many tokens, padding among them. With more, torch's matrix products make up for the many calls.
@@ -24,12 +24,12 @@ MAX_FUSED_TOKENS = 48
 class EncoderWeights(NamedTuple):
     """What one encoder layer knows, in the order in which it is used."""
 
-    self_norm: Norm
-    qkv: Matrix  # query, key and value, one under the other
-    self_output: Matrix
-    feed_forward_norm: Norm
-    inner: Matrix
-    outer: Matrix
+    self_norm: LayerNormWeights
+    qkv: LinearWeights  # query, key and value, one under the other
+    self_output: LinearWeights
+    feed_forward_norm: LayerNormWeights
+    inner: LinearWeights
+    outer: LinearWeights
 
 
 class EncoderStack(NamedTuple):

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
-class Glimpsed(NamedTuple):
+class RecurrentAttentionOutput(NamedTuple):
     """What came of all glimpses."""
 
     logits: Tensor  # [B, K], after the last
@@ -66,7 +66,7 @@ class RecurrentAttention(nn.Module):
         self.next_location, self.expect = nn.Linear(dim, 2), nn.Linear(dim, 1)
         self.classes = nn.Linear(dim, classes)
 
-    def forward(self, images: Tensor) -> Glimpsed:
+    def forward(self, images: Tensor) -> RecurrentAttentionOutput:
         """Look at images `[B, 1, H, W]`."""
         count = images.shape[0]
         location = images.new_zeros(count, 2)
@@ -85,7 +85,7 @@ class RecurrentAttention(nn.Module):
                 log_probs.append(log_prob)
                 baselines.append(self.expect(state.detach())[:, 0])
         nothing = images.new_zeros(count, 0)
-        return Glimpsed(
+        return RecurrentAttentionOutput(
             self.classes(state),
             torch.stack(locations, dim=1),
             torch.stack(log_probs, dim=1) if log_probs else nothing,
@@ -102,13 +102,13 @@ class RecurrentAttention(nn.Module):
         return drawn.clamp(-1, 1), log_prob
 
 
-def glimpse_loss(glimpsed: Glimpsed, labels: Tensor, *, smoothing: float) -> Tensor:
+def glimpse_loss(output: RecurrentAttentionOutput, labels: Tensor, *, smoothing: float) -> Tensor:
     """The hybrid loss of Mnih 2014, summed over the batch: cross entropy, REINFORCE, and how far off the baselines are.
 
     The reward of every choice is 1 where the class was right in the end, else 0.
     """
-    reward = (glimpsed.logits.argmax(-1) == labels).to(glimpsed.logits.dtype)[:, None]  # [B, 1]
-    surprise = (reward - glimpsed.baselines).detach()
-    chosen = -(glimpsed.log_probs * surprise).sum()
-    off = (glimpsed.baselines - reward).square().sum()
-    return F.cross_entropy(glimpsed.logits, labels, reduction="sum", label_smoothing=smoothing) + chosen + off
+    reward = (output.logits.argmax(-1) == labels).to(output.logits.dtype)[:, None]  # [B, 1]
+    surprise = (reward - output.baselines).detach()
+    chosen = -(output.log_probs * surprise).sum()
+    off = (output.baselines - reward).square().sum()
+    return F.cross_entropy(output.logits, labels, reduction="sum", label_smoothing=smoothing) + chosen + off

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from saccade.nets._kernels.cross_entropy import projected_cross_entropy
-from saccade.nets.decoder import Decoder, Forced
+from saccade.nets.decoder import Decoder, DecoderOutput
 from saccade.text import PAD
 
 StateT = TypeVar("StateT")
@@ -14,18 +14,23 @@ StateT = TypeVar("StateT")
 _DRAWS = 0.1  # what the extra loss of hard attention counts beside the words' own (λ of Xu 2015)
 
 
-def target_loss(decoder: Decoder[StateT], forced: Forced, target: Tensor, *, smoothing: float) -> Tensor:
+def target_loss(decoder: Decoder[StateT], decoder_output: DecoderOutput, target: Tensor, *, smoothing: float) -> Tensor:
     """The label-smoothed cross entropy (Szegedy 2016) of targets `[B, T]`, summed over their tokens.
 
     With hard attention that learns by REINFORCE, its extra loss is added.
     """
     output = decoder.output
     losses = projected_cross_entropy(
-        forced.features.flatten(0, 1), output.weight, output.bias, target.flatten(), smoothing=smoothing, ignore=PAD
+        decoder_output.features.flatten(0, 1),
+        output.weight,
+        output.bias,
+        target.flatten(),
+        smoothing=smoothing,
+        ignore=PAD,
     )
-    if forced.choice is not None:
+    if decoder_output.choice is not None:
         reward = -losses.each.view_as(target)  # the log likelihood of each word; 0 for padding
-        extra = forced.choice.loss(reward, baseline=_same_words(reward, target), entropy_weight=0.01)
+        extra = decoder_output.choice.loss(reward, baseline=_same_words(reward, target), entropy_weight=0.01)
         return losses.total + _DRAWS * torch.where(target != PAD, extra, 0.0).sum()
     return losses.total
 

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.attention import Dot, Soft, Weighted, Weighting, attend
+from saccade.attention import Dot, Soft, Weighting, WeightingOutput, attend
 from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import has_numbers, is_eager, is_transformed
 from saccade.runtime.operators import watched
@@ -29,18 +29,20 @@ Encoding = Literal["position", "bag"]
 _STD = 0.1  # of the first weights
 
 
-class Linear(Weighting):
+class LinearWeighting(Weighting):
     """The scores themselves: what is left of a soft weighting without its softmax (the paper's linear start)."""
 
     @property
     def sums_to_one(self) -> bool:
         return False
 
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
-        return Weighted(scores if mask is None else scores.masked_fill(~mask, 0.0), state)
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
+        return WeightingOutput(scores if mask is None else scores.masked_fill(~mask, 0.0), state)
 
 
-class Switched(Weighting):
+class ConditionalWeighting(Weighting):
     """One weighting where a tensor says so, and another where it does not, for those who cannot look at the tensor."""
 
     def __init__(self, where: Tensor, weighting: Weighting, otherwise: Weighting) -> None:
@@ -51,12 +53,14 @@ class Switched(Weighting):
     def sums_to_one(self) -> bool:
         return self.weighting.sums_to_one and self.otherwise.sums_to_one
 
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
         one, other = (way(scores, mask=mask, query=query).weights for way in (self.weighting, self.otherwise))
-        return Weighted(torch.where(self.where.bool(), one, other), state)
+        return WeightingOutput(torch.where(self.where.bool(), one, other), state)
 
 
-class Recalled(NamedTuple):
+class MemN2NOutput(NamedTuple):
     """What a memory network answers."""
 
     logits: Tensor  # [B, V], of each word; the first is none, and has no probability
@@ -123,14 +127,16 @@ class MemN2N(nn.Module):
                 if table is not None:
                     table[0] = 0.0
         self.register_buffer("linear", torch.tensor(0))
-        self.score, self.soft, self.plain = Dot(), Soft(), Linear()
+        self.score, self.soft, self.plain = Dot(), Soft(), LinearWeighting()
         self.dropout = Dropout(dropout)
 
     def max_noise_memories(self, sentences: int) -> int:
         """How many empty memories a story of so many sentences may get."""
         return math.ceil(sentences * self.random_noise)
 
-    def forward(self, sentences: Tensor, stories: Tensor, questions: Tensor, *, need_weights: bool = False) -> Recalled:
+    def forward(
+        self, sentences: Tensor, stories: Tensor, questions: Tensor, *, need_weights: bool = False
+    ) -> MemN2NOutput:
         """`sentences` `[U, J]` as numbers of words, of which the first is empty; `stories` `[B, S]` and `questions`
         `[B]` as indices into them, the most recent sentence first, 0 where a story is over.
         """
@@ -162,11 +168,11 @@ class MemN2N(nn.Module):
         table = self.embedding[:, -self.dim :] if self.output is None else self.output
         logits = asked[:, 0] @ table.T  # [B, V]
         logits = logits.index_fill(1, torch.zeros(1, dtype=torch.long, device=logits.device), -torch.inf)
-        return Recalled(logits, torch.cat(looked, dim=1) if need_weights else None)
+        return MemN2NOutput(logits, torch.cat(looked, dim=1) if need_weights else None)
 
     def _weighting(self) -> Weighting:
         if not (is_eager() and has_numbers(self.linear)):
-            return Switched(self.linear, self.plain, self.soft)
+            return ConditionalWeighting(self.linear, self.plain, self.soft)
         return self.plain if bool(self.linear) else self.soft
 
     def encode(self, sentences: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.attention import Memory, RememberingScore, Score, Sinusoidal, padding_mask, remember
+from saccade.attention import Memory, Score, Sinusoidal, StatefulScore, padding_mask, remember
 from saccade.nets.cells import read_padded, run
 from saccade.nets.decoder import Encoded, Searchable, Step, spread
 from saccade.nets.dropout import Dropout
@@ -111,7 +111,7 @@ class PointerDecoder(Searchable[PointerState]):
     def start(self, encoded: Encoded, *, copies: int = 1) -> PointerState:
         hidden, cell = self.bridge(encoded.final[0])[None].chunk(2, dim=-1)
         memory = remember(encoded.states, score=self.score, mask=encoded.mask)
-        past = self.score.nothing_seen(memory.key) if isinstance(self.score, RememberingScore) else None
+        past = self.score.initial_state(memory.key) if isinstance(self.score, StatefulScore) else None
         first = hidden.tanh().contiguous(), cell.contiguous()
         state = PointerState(first, memory, encoded.mask[:, 0], past)
         return state if copies == 1 else self.reorder(state, spread(len(state.free), copies, state.free.device))
@@ -161,7 +161,7 @@ class PointerDecoder(Searchable[PointerState]):
     def _point(self, states: Tensor, memory: Memory, free: Tensor, past: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """The scores `[B, T, S]` of the positions that are free, and what a score that looks back remembers."""
         queries, score = self.score.queries(self.dropout(states)), self.score
-        if not isinstance(score, RememberingScore):
+        if not isinstance(score, StatefulScore):
             # back from the float32 in which scores of half precision may have been compared
             return score.compare(queries, memory.key).to(states.dtype).masked_fill(~free, -torch.inf), None
         assert past is not None
@@ -169,7 +169,7 @@ class PointerDecoder(Searchable[PointerState]):
         for query, free_now in zip(
             queries.split(1, dim=1), free.expand(-1, queries.shape[1], -1).split(1, 1), strict=True
         ):
-            scores = score.compare(query, score.recollect(memory.key, past)).masked_fill(~free_now, -torch.inf)
+            scores = score.compare(query, score.condition_keys(memory.key, past)).masked_fill(~free_now, -torch.inf)
             past = score.remember(past, scores.softmax(-1)[:, 0])
             rows.append(scores)
         return torch.cat(rows, dim=1).to(states.dtype), past

@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from saccade.attention import Attended, Choice, Memory, State, padding_mask
+from saccade.attention import AttentionOutput, Choice, Memory, State, padding_mask
 from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.nets._kernels.project import project
 from saccade.nets.cells import KINDS, Cell, cell_weights, read_padded, run
 from saccade.nets.context import Context
-from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import is_bare
 from saccade.runtime.precision import linear, through
@@ -61,7 +61,7 @@ class RnnState(NamedTuple):
     hidden: tuple[Tensor, ...]  # [L, B, D] each: one for Elman and GRU, two for LSTM
     memory: Memory
     attention: State
-    feed: Tensor | None  # [B, D], the last features, for input feeding
+    input_feed: Tensor | None  # [B, D], the last features, for input feeding
     copies: int = 1  # sequences that share one row of `memory`
 
 
@@ -125,8 +125,8 @@ class RnnDecoder(Decoder[RnnState]):
             bridge(final).unflatten(-1, (self.layers, self.dim)).transpose(0, 1).contiguous()  # [L, B, D]
             for bridge, final in zip(self.bridges, encoded.final, strict=True)
         ]
-        feed = encoded.states.new_zeros(encoded.states.shape[0], self.dim) if self.input_feeding else None
-        state = RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), feed)
+        input_feed = encoded.states.new_zeros(encoded.states.shape[0], self.dim) if self.input_feeding else None
+        state = RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), input_feed)
         if copies == 1:
             return state
         copied = self.reorder(state, spread(len(encoded.states), copies, encoded.states.device))
@@ -136,108 +136,108 @@ class RnnDecoder(Decoder[RnnState]):
         self, tokens: Tensor, state: RnnState, *, need_weights: bool = False, best: int | None = None
     ) -> Step[RnnState]:
         embedded = self.dropout(self.embedding(tokens))  # [B, E]
-        walk = _Walk(self.rnn, self.between_layers, given=self.embedding.embedding_dim)
-        taken = self._take_step(walk, walk.prepare(embedded), embedded, state, need_weights=need_weights)
-        features = self._read_out(taken.read) if taken.features is None else taken.features
-        logits, weights = project(features, self.output, best=best), taken.attended.weights  # [B, V], [B, 1, S]
-        return Step(logits, taken.state, None if weights is None else weights[:, None])
+        cells = _StackedCells(self.rnn, self.between_layers, given=self.embedding.embedding_dim)
+        step = self._run_step(cells, cells.project(embedded), embedded, state, need_weights=need_weights)
+        features = self._readout(step.read) if step.features is None else step.features
+        logits, weights = project(features, self.output, best=best), step.attention.weights  # [B, V], [B, 1, S]
+        return Step(logits, step.state, None if weights is None else weights[:, None])
 
     def reorder(self, state: RnnState, index: Tensor) -> RnnState:
         hidden = tuple(part.index_select(1, index) for part in state.hidden)
-        feed = None if state.feed is None else state.feed.index_select(0, index)
-        return RnnState(hidden, _memory_of(index, state), state.attention.select(index), feed, state.copies)
+        input_feed = None if state.input_feed is None else state.input_feed.index_select(0, index)
+        return RnnState(hidden, _memory_of(index, state), state.attention.select(index), input_feed, state.copies)
 
-    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
+    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
         embedded = self.dropout(self.embedding(previous))  # [B, T, E]
         state = self.start(encoded)
-        go = self._go_at_once if self.at_once else self._go_step_by_step
-        features, weights, choice = go(embedded, state, need_weights=need_weights)
-        return Forced(features, None if weights is None else weights[:, None, None], choice)
+        forward = self._forward_at_once if self.at_once else self._forward_step_by_step
+        features, weights, choice = forward(embedded, state, need_weights=need_weights)
+        return DecoderOutput(features, None if weights is None else weights[:, None, None], choice)
 
-    def _go_at_once(
+    def _forward_at_once(
         self, embedded: Tensor, state: RnnState, *, need_weights: bool
     ) -> tuple[Tensor, Tensor | None, Choice | None]:
         """Features `[B, T, D]` of the embedded target `[B, T, E]`, weights `[B, T, S]`, and draws."""
         if self.order == "bahdanau":  # with a context that does not depend on who asks
             query = state.hidden[0][-1][:, None].expand(-1, embedded.shape[1], -1)  # [B, T, D]
-            attended = self._attend(query, state, need_weights=need_weights)
-            states, _ = run(self.rnn, torch.cat([embedded, attended.context], dim=-1), state.hidden)
-            features = self._read_out([states, attended.context, embedded])
+            output = self._attend(query, state, need_weights=need_weights)
+            states, _ = run(self.rnn, torch.cat([embedded, output.context], dim=-1), state.hidden)
+            features = self._readout([states, output.context, embedded])
         else:
             states, _ = run(self.rnn, embedded, state.hidden)
-            attended = self._attend(states, state, need_weights=need_weights)
-            features = self._read_out([states, attended.context])
-        return features, attended.weights, attended.choice
+            output = self._attend(states, state, need_weights=need_weights)
+            features = self._readout([states, output.context])
+        return features, output.weights, output.choice
 
-    def _go_step_by_step(
+    def _forward_step_by_step(
         self, embedded: Tensor, state: RnnState, *, need_weights: bool
     ) -> tuple[Tensor, Tensor | None, Choice | None]:
         """The same. What does not depend on the step before is computed for all steps, before or after them."""
-        walk = _Walk(self.rnn, self.between_layers, given=embedded.shape[-1])
+        cells = _StackedCells(self.rnn, self.between_layers, given=embedded.shape[-1])
         by_time = embedded.transpose(0, 1)
-        steps: list[_Taken] = []
-        for prepared, here in zip(walk.prepare(by_time).unbind(), by_time.unbind(), strict=True):
-            steps.append(self._take_step(walk, prepared, here, state, need_weights=need_weights))
+        steps: list[_StepOutput] = []
+        for projected, here in zip(cells.project(by_time).unbind(), by_time.unbind(), strict=True):
+            steps.append(self._run_step(cells, projected, here, state, need_weights=need_weights))
             state = steps[-1].state
         if self.input_feeding:
-            features = torch.stack([taken.features for taken in steps if taken.features is not None], dim=1)
+            features = torch.stack([step.features for step in steps if step.features is not None], dim=1)
         else:
-            parts = zip(*(taken.read for taken in steps), strict=True)
-            features = self._read_out([torch.stack(part, dim=1) for part in parts])
-        weights = [taken.attended.weights for taken in steps if taken.attended.weights is not None]
-        choices = [taken.attended.choice for taken in steps if taken.attended.choice is not None]
+            parts = zip(*(step.read for step in steps), strict=True)
+            features = self._readout([torch.stack(part, dim=1) for part in parts])
+        weights = [step.attention.weights for step in steps if step.attention.weights is not None]
+        choices = [step.attention.choice for step in steps if step.attention.choice is not None]
         return (
             features,
             torch.cat(weights, dim=1) if weights else None,
             Choice(*(torch.cat(parts, dim=-1) for parts in zip(*choices, strict=True))) if choices else None,
         )
 
-    def _take_step(
-        self, walk: "_Walk", prepared: Tensor, embedded: Tensor, state: RnnState, *, need_weights: bool
-    ) -> "_Taken":
-        """One step over the token `embedded` `[B, E]`, of which `prepared` `[B, G D]` is the cells' share."""
-        inputs = [] if state.feed is None else [state.feed]
+    def _run_step(
+        self, cells: "_StackedCells", projected: Tensor, embedded: Tensor, state: RnnState, *, need_weights: bool
+    ) -> "_StepOutput":
+        """One step over the token `embedded` `[B, E]`, of which `projected` `[B, G D]` is the cells' share."""
+        inputs = [] if state.input_feed is None else [state.input_feed]
         if self.order == "bahdanau":
-            attended = self._attend(state.hidden[0][-1][:, None], state, need_weights=need_weights)
-            context = attended.context[:, 0]
-            top, hidden = walk.step(prepared, [*inputs, context], state.hidden)
+            output = self._attend(state.hidden[0][-1][:, None], state, need_weights=need_weights)
+            context = output.context[:, 0]
+            top, hidden = cells.step(projected, [*inputs, context], state.hidden)
             read = [top, context, embedded]
         else:
-            top, hidden = walk.step(prepared, inputs, state.hidden)
-            attended = self._attend(top[:, None], state, need_weights=need_weights)
-            read = [top, attended.context[:, 0]]
-        features = self._read_out(read) if self.input_feeding else None
-        state = state._replace(hidden=hidden, attention=attended.state, feed=features)
-        return _Taken(read, features, attended, state)
+            top, hidden = cells.step(projected, inputs, state.hidden)
+            output = self._attend(top[:, None], state, need_weights=need_weights)
+            read = [top, output.context[:, 0]]
+        features = self._readout(read) if self.input_feeding else None
+        state = state._replace(hidden=hidden, attention=output.state, input_feed=features)
+        return _StepOutput(read, features, output, state)
 
-    def _read_out(self, read: list[Tensor]) -> Tensor:
+    def _readout(self, read: list[Tensor]) -> Tensor:
         """Features `[..., D]` of what a step knows: `[..., size]` each."""
         return self.dropout(torch.tanh(through(self.readout, torch.cat(read, dim=-1))))
 
-    def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> Attended:
+    def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> AttentionOutput:
         if state.copies == 1:
             return self.context.recall(query, state.memory, state=state.attention, need_weights=need_weights)
         # the sequences of one source ask it together, as so many queries
         together = query.view(-1, state.copies, self.dim)  # [B * K, 1, D] -> [B, K, D]
-        attended = self.context.recall(together, state.memory, state=state.attention, need_weights=need_weights)
-        weights = None if attended.weights is None else attended.weights.flatten(0, 1)[:, None]  # [B * K, 1, S]
-        return attended._replace(context=attended.context.flatten(0, 1)[:, None], weights=weights)
+        output = self.context.recall(together, state.memory, state=state.attention, need_weights=need_weights)
+        weights = None if output.weights is None else output.weights.flatten(0, 1)[:, None]  # [B * K, 1, S]
+        return output._replace(context=output.context.flatten(0, 1)[:, None], weights=weights)
 
 
-class _Taken(NamedTuple):
-    """One step that was taken."""
+class _StepOutput(NamedTuple):
+    """What one step gives."""
 
     read: list[Tensor]  # [B, size] each: what the features are made of
     features: Tensor | None  # [B, D], where the next step wants them
-    attended: Attended  # with one query
+    attention: AttentionOutput  # with one query
     state: RnnState
 
 
-class _Walk:
+class _StackedCells:
     """The cells of all layers, one step at a time over one sequence.
 
-    Of what the lowest layer reads, the first `given` numbers are known before the walk, and `prepare` does their part
-    for all steps at once. The rest comes out of the steps themselves.
+    Of what the lowest layer reads, the first `given` numbers are known before the first step, and `project` does their
+    part for all steps at once. The rest comes out of the steps themselves.
     """
 
     def __init__(self, rnn: nn.RNNBase, between_layers: Dropout, *, given: int) -> None:
@@ -251,18 +251,18 @@ class _Walk:
         self._cells = [Cell(rnn, layer) for layer in range(rnn.num_layers)]
         self._between_layers = between_layers
 
-    def prepare(self, given: Tensor) -> Tensor:
+    def project(self, given: Tensor) -> Tensor:
         """`[..., given]` -> `[..., G D]`."""
         return given if self._called is not None else linear(given, *self._given)
 
     def step(
-        self, prepared: Tensor, rest: list[Tensor], hidden: tuple[Tensor, ...]
+        self, projected: Tensor, rest: list[Tensor], hidden: tuple[Tensor, ...]
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The top layer's state `[B, D]` after the step, and the states of all layers, `[L, B, D]` each."""
         if self._called is not None:  # it does more than its weights say: hooks, or another class
-            states, hidden = run(self._called, torch.cat([prepared, *rest], dim=-1)[:, None], hidden)
+            states, hidden = run(self._called, torch.cat([projected, *rest], dim=-1)[:, None], hidden)
             return states[:, 0], hidden
-        inputs = prepared + self._rest(torch.cat(rest, dim=-1)) if rest else prepared
+        inputs = projected + self._rest(torch.cat(rest, dim=-1)) if rest else projected
         before = list(zip(*(part.unbind() for part in hidden), strict=True))
         after = [self._cells[0](inputs, before[0])]
         for cell, (weight, bias), state in zip(self._cells[1:], self._upper, before[1:], strict=True):

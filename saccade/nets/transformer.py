@@ -9,14 +9,14 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from saccade.attention import Attended, Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
+from saccade.attention import AttentionOutput, Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
 from saccade.nets._kernels.project import project
-from saccade.nets.decoder import Decoder, Encoded, Forced, Step, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.fused_encoder import MAX_FUSED_TOKENS, EncoderStack, EncoderWeights, fused_encode, gather_encoder
 from saccade.nets.transformer_steps import (
     LayerWeights,
-    Matrix,
+    LinearWeights,
     StackWeights,
     StepState,
     any_quantized,
@@ -126,18 +126,18 @@ class EncoderLayer(nn.Module):
         self.attention_residual, self.feed_forward_residual = Residual(shape), Residual(shape)
 
     def forward(self, x: Tensor, mask: Tensor, *, need_weights: bool) -> tuple[Tensor, Tensor | None]:
-        attended = self.attention(self.attention_residual.normalize_input(x), mask=mask, need_weights=need_weights)
-        x = self.attention_residual.add(x, attended.context)
+        output = self.attention(self.attention_residual.normalize_input(x), mask=mask, need_weights=need_weights)
+        x = self.attention_residual.add(x, output.context)
         x = self.feed_forward_residual.add(x, self.feed_forward(self.feed_forward_residual.normalize_input(x)))
-        return x, attended.weights
+        return x, output.weights
 
     def weights(self) -> EncoderWeights:
         """What the fused loop for short inputs needs of this layer."""
-        own = self.attention
+        attention = self.attention
         return EncoderWeights(
             norm_of(self.attention_residual.norm),
-            stack(own.query_projection, own.key_projection, own.value_projection),
-            stack(own.output_projection),
+            stack(attention.query_projection, attention.key_projection, attention.value_projection),
+            stack(attention.output_projection),
             norm_of(self.feed_forward_residual.norm),
             stack(self.feed_forward.inner),
             stack(self.feed_forward.outer),
@@ -163,9 +163,9 @@ class TransformerEncoder(nn.Module):
             if encoded is not None:
                 return Encoded(self.norm(encoded), mask)
         for layer in self.layers:
-            x, seen = layer(x, mask, need_weights=need_weights)
-            if seen is not None:
-                weights.append(seen)  # [B, H, S, S]
+            x, layer_weights = layer(x, mask, need_weights=need_weights)
+            if layer_weights is not None:
+                weights.append(layer_weights)  # [B, H, S, S]
         return Encoded(self.norm(x), mask, weights=_stacked(weights))
 
     def _fused_encode(self, x: Tensor, mask: Tensor) -> Tensor | None:
@@ -208,7 +208,7 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self, x: Tensor, source: Memory, before: Memory | None, *, need_weights: bool
-    ) -> tuple[Tensor, Memory, Attended, Attended]:
+    ) -> tuple[Tensor, Memory, AttentionOutput, AttentionOutput]:
         """Read `x` `[B, T, D]` after what is remembered in `before`; gives that memory with `x` added.
 
         Last come what was seen of the target itself, and of the source.
@@ -217,21 +217,21 @@ class DecoderLayer(nn.Module):
         memory = self.attention.remember(query, before=before)
         # one query alone, the last, may look at everything
         causal = x.shape[1] > 1 if is_eager() else True  # of a shape that is left open nobody can say
-        own = self.attention.recall(query, memory, causal=causal, need_weights=need_weights)
-        x = self.attention_residual.add(x, own.context)
+        self_output = self.attention.recall(query, memory, causal=causal, need_weights=need_weights)
+        x = self.attention_residual.add(x, self_output.context)
         query = self.cross_attention_residual.normalize_input(x)
-        attended = self.cross_attention.recall(query, source, need_weights=need_weights)
-        x = self.cross_attention_residual.add(x, attended.context)
+        cross_output = self.cross_attention.recall(query, source, need_weights=need_weights)
+        x = self.cross_attention_residual.add(x, cross_output.context)
         x = self.feed_forward_residual.add(x, self.feed_forward(self.feed_forward_residual.normalize_input(x)))
-        return x, memory, own, attended
+        return x, memory, self_output, cross_output
 
     def weights(self) -> LayerWeights:
         """What the steps need of this layer."""
-        own, cross = self.attention, self.cross_attention
+        attention, cross = self.attention, self.cross_attention
         return LayerWeights(
             norm_of(self.attention_residual.norm),
-            stack(own.query_projection, own.key_projection, own.value_projection),
-            stack(own.output_projection),
+            stack(attention.query_projection, attention.key_projection, attention.value_projection),
+            stack(attention.output_projection),
             norm_of(self.cross_attention_residual.norm),
             stack(cross.query_projection),
             stack(cross.output_projection),
@@ -300,9 +300,9 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         target = tuple(None if memory is None else memory.select(index) for memory in state.target)
         return TransformerState(source, target, state.length)
 
-    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> Forced:
-        features, _, weights, own = self._read(previous, self._start(encoded), need_weights=need_weights)
-        return Forced(features, weights, own_weights=own)
+    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
+        features, _, weights, self_weights = self._read(previous, self._start(encoded), need_weights=need_weights)
+        return DecoderOutput(features, weights, self_weights=self_weights)
 
     def _read(
         self, tokens: Tensor, state: TransformerState, *, need_weights: bool
@@ -311,22 +311,22 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         x = self.tokens(tokens, start=state.length)
         memories: list[Memory] = []
         weights: list[Tensor] = []
-        own_weights: list[Tensor] = []
+        self_weights: list[Tensor] = []
         for layer, source, before in zip(self._layers(), state.source, state.target, strict=True):
-            x, memory, own, attended = layer(x, source, before, need_weights=need_weights)
+            x, memory, self_output, cross_output = layer(x, source, before, need_weights=need_weights)
             memories.append(memory)
-            if attended.weights is not None and own.weights is not None:
-                weights.append(attended.weights)  # [B, H, T, S]
-                own_weights.append(own.weights)  # [B, H, T, T and what was before]
+            if cross_output.weights is not None and self_output.weights is not None:
+                weights.append(cross_output.weights)  # [B, H, T, S]
+                self_weights.append(self_output.weights)  # [B, H, T, T and what was before]
         state = TransformerState(state.source, tuple(memories), state.length + tokens.shape[1])
-        return self.norm(x), state, _stacked(weights), _stacked(own_weights)
+        return self.norm(x), state, _stacked(weights), _stacked(self_weights)
 
     def _start_steps(self, encoded: Encoded, copies: int) -> StepState | None:
         """The state for steps of `saccade.nets.transformer_steps`; None where they do not compute these layers."""
         found = None if self.training else derived(self, self._stack)
         return None if found is None else start_steps(*found, encoded, heads=self.shape.heads, copies=copies)
 
-    def _stack(self) -> tuple[StackWeights, Matrix] | None:
+    def _stack(self) -> tuple[StackWeights, LinearWeights] | None:
         """The weights for the steps, and those of the source's keys and values; None if steps compute other layers."""
         layers = self._layers()
         scale = scale_for_steps(layers, DecoderLayer, FeedForward, Residual, heads=self.shape.heads)

@@ -42,7 +42,7 @@ _PARTS = (MultiHead, nn.Linear, nn.LayerNorm, Dropout, nn.ReLU, nn.GELU, Dot, Sc
 MAX_FUSED_ROWS = 64
 
 
-class Matrix(NamedTuple):
+class LinearWeights(NamedTuple):
     """A linear map."""
 
     weight: Tensor  # [out, in]
@@ -52,7 +52,7 @@ class Matrix(NamedTuple):
         return linear(x, self.weight, self.bias)
 
 
-class Norm(NamedTuple):
+class LayerNormWeights(NamedTuple):
     """A layer norm."""
 
     weight: Tensor
@@ -79,27 +79,27 @@ def fast_layer_norm(norm: nn.Module, x: Tensor) -> Tensor:
 class LayerWeights(NamedTuple):
     """What one decoder layer knows, in the order in which it is used."""
 
-    self_norm: Norm
-    qkv: Matrix  # query, key and value of self-attention, one under the other
-    self_output: Matrix
-    cross_norm: Norm
-    cross_query: Matrix
-    cross_output: Matrix
-    feed_forward_norm: Norm
-    inner: Matrix
+    self_norm: LayerNormWeights
+    qkv: LinearWeights  # query, key and value of self-attention, one under the other
+    self_output: LinearWeights
+    cross_norm: LayerNormWeights
+    cross_query: LinearWeights
+    cross_output: LinearWeights
+    feed_forward_norm: LayerNormWeights
+    inner: LinearWeights
     activation: nn.Module
-    outer: Matrix
+    outer: LinearWeights
 
 
-def stack(*linears: nn.Linear) -> Matrix:
+def stack(*linears: nn.Linear) -> LinearWeights:
     """Linear maps of one input as one map: their outputs side by side."""
     if len(linears) == 1:
-        return Matrix(linears[0].weight.contiguous(), linears[0].bias.contiguous())
-    return Matrix(torch.cat([one.weight for one in linears]), torch.cat([one.bias for one in linears]))
+        return LinearWeights(linears[0].weight.contiguous(), linears[0].bias.contiguous())
+    return LinearWeights(torch.cat([one.weight for one in linears]), torch.cat([one.bias for one in linears]))
 
 
-def norm_of(layer: nn.LayerNorm) -> Norm:
-    return Norm(layer.weight.contiguous(), layer.bias.contiguous(), layer.normalized_shape, layer.eps)
+def norm_of(layer: nn.LayerNorm) -> LayerNormWeights:
+    return LayerNormWeights(layer.weight.contiguous(), layer.bias.contiguous(), layer.normalized_shape, layer.eps)
 
 
 def scale_for_steps(layers: Iterable[nn.Module], *frames: type[nn.Module], heads: int) -> float | None:
@@ -142,7 +142,7 @@ def _can_step(attention: MultiHead) -> bool:
 
 def any_quantized(layers: Iterable[Iterable[object]]) -> bool:
     """Whether products of these layers are computed in int8 now; the fused loops compute in float32 alone."""
-    return any(quantizes(part.weight) for layer in layers for part in layer if isinstance(part, Matrix))
+    return any(quantizes(part.weight) for layer in layers for part in layer if isinstance(part, LinearWeights))
 
 
 class StackWeights(NamedTuple):
@@ -204,12 +204,12 @@ def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) ->
     addresses = addresses_of(layers)
     if len({type(layer.activation) for layer in layers}) > 1 or NativeLoops.for_tensor(layers[0].qkv.weight) is None:
         addresses = None
-    eps = [[part.eps for part in layer if isinstance(part, Norm)] for layer in layers]
+    eps = [[part.eps for part in layer if isinstance(part, LayerNormWeights)] for layer in layers]
     fused = addresses is not None and isinstance(layers[0].activation, nn.ReLU) and not any_quantized(layers)
     return StackWeights(layers, pre_norm, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"), fused)
 
 
-def start_steps(weights: StackWeights, cross: Matrix, encoded: Encoded, *, heads: int, copies: int) -> StepState:
+def start_steps(weights: StackWeights, cross: LinearWeights, encoded: Encoded, *, heads: int, copies: int) -> StepState:
     """Project the source once, by the matrix `cross` that makes keys and values for all layers, `[2 L D, D]`."""
     qkv = weights.layers[0].qkv.weight
     layers, dim = len(weights.layers), qkv.shape[1]
@@ -295,7 +295,7 @@ class TorchLoops:
         self.weights: list[Tensor] = []  # [N * K, H, S] of each layer
 
     def self_attention(self, projected: Tensor, number: int, state: StepState) -> Tensor:
-        """Self-attention of layer `number`: query, key and value `[N * K, 3 D]` -> what is seen, `[N * K, D]`.
+        """Self-attention of layer `number`: query, key and value `[N * K, 3 D]` -> the context `[N * K, D]`.
 
         The new keys and values are written into the cache.
         """
@@ -307,11 +307,11 @@ class TorchLoops:
         cache[:, :, :, first:last] = parts[1:]
         keys, values = cache[:, :, :, :last]  # [N, H, C, d] each
         mask = None if state.self_mask is None else state.self_mask[..., :last]
-        seen = F.scaled_dot_product_attention(parts[0], keys, values, attn_mask=mask, scale=state.weights.scale)
-        return seen.transpose(1, 2).reshape(len(projected), heads * size)
+        context = F.scaled_dot_product_attention(parts[0], keys, values, attn_mask=mask, scale=state.weights.scale)
+        return context.transpose(1, 2).reshape(len(projected), heads * size)
 
     def cross_attention(self, query: Tensor, number: int, state: StepState) -> Tensor:
-        """Attention of layer `number` to the source: `[N * K, D]` -> what is seen, `[N * K, D]`."""
+        """Attention of layer `number` to the source: `[N * K, D]` -> the context `[N * K, D]`."""
         _, _, sentences, heads, _, size = state.source.shape
         keys, values = state.source[number]  # [N, H, S, d] each
         queries = query.view(sentences, state.copies, heads, size).transpose(1, 2)  # [N, H, K, d]
@@ -320,8 +320,8 @@ class TorchLoops:
             scores = queries @ keys.transpose(-1, -2) * scale
             scores = scores if mask is None else scores + mask
             self.weights.append(scores.softmax(-1).transpose(1, 2).flatten(0, 1))
-        seen = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=scale)
-        return seen.transpose(1, 2).reshape(query.shape)
+        context = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=scale)
+        return context.transpose(1, 2).reshape(query.shape)
 
 
 class NativeLoops:
@@ -358,26 +358,26 @@ class NativeLoops:
         """As in `TorchLoops`."""
         _, _, _, heads, capacity, size = state.cache.shape
         rows, dim = len(projected), heads * size
-        seen, workspace = projected.new_empty(rows, dim), projected.new_empty(rows * capacity)
+        context, workspace = projected.new_empty(rows, dim), projected.new_empty(rows * capacity)
         keys, values = state.cache[number]
         call(
             self._library.self_attention,
-            (projected, keys, values, state.self_mask, workspace, seen),
+            (projected, keys, values, state.self_mask, workspace, context),
             *(rows, state.copies, heads, dim, capacity, (state.length + 1) * state.copies, state.weights.scale),
         )
-        return seen
+        return context
 
     def cross_attention(self, query: Tensor, number: int, state: StepState) -> Tensor:
         """As in `TorchLoops`."""
         _, _, _, heads, items, _ = state.source.shape
-        seen, workspace = torch.empty_like(query), query.new_empty(len(query) * items)
+        context, workspace = torch.empty_like(query), query.new_empty(len(query) * items)
         keys, values = state.source[number]
         call(
             self._library.cross_attention,
-            (query, keys, values, state.source_mask, workspace, seen),
+            (query, keys, values, state.source_mask, workspace, context),
             *(len(query), state.copies, heads, query.shape[1], items, state.weights.scale),
         )
-        return seen
+        return context
 
 
 def _with_room(state: StepState) -> StepState:

@@ -51,8 +51,8 @@ def test_weights_context_and_gradients(score_name: str, weighting_name: str, mod
     layer = Attention(score_named(score_name), weighting_named(weighting_name)).train(mode == "training")
     query, key, value = tensors(grad=True)
     mask = some_mask()
-    attended = layer(query, key, value, mask=mask, need_weights=True)
-    assert attended.weights is not None
+    output = layer(query, key, value, mask=mask, need_weights=True)
+    assert output.weights is not None
 
     exact = copy.deepcopy(layer).double()
     inputs = [x.detach().double().requires_grad_() for x in (query, key, value)]
@@ -60,12 +60,12 @@ def test_weights_context_and_gradients(score_name: str, weighting_name: str, mod
         [reference_weights(exact.score, exact.weighting, q, k, m) for q, k, m in zip(*inputs[:2], mask, strict=True)]
     )
     context = torch.stack([w @ v for w, v in zip(weights, inputs[2], strict=True)])
-    assert relative_error(attended.weights, weights) <= 1e-5
-    assert relative_error(attended.context, context) <= 1e-5
+    assert relative_error(output.weights, weights) <= 1e-5
+    assert relative_error(output.context, context) <= 1e-5
 
     direction = torch.randn_like(context)
     found = torch.autograd.grad(
-        attended.context, (query, key, value, *layer.parameters()), direction.float(), allow_unused=True
+        output.context, (query, key, value, *layer.parameters()), direction.float(), allow_unused=True
     )
     wanted = torch.autograd.grad(context, (*inputs, *exact.parameters()), direction, allow_unused=True)
     largest = max(float(grad.abs().max()) for grad in wanted if grad is not None)
@@ -85,9 +85,9 @@ def test_gradient_by_differences(score_name: str, weighting_name: str) -> None:
     mask = some_mask(batch=1, queries=2, keys=3)
 
     def run(query: Tensor, key: Tensor, value: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
-        attended = attend(query, key, value, score=score, weighting=weighting, mask=mask, need_weights=True)
-        assert attended.weights is not None
-        return attended.context, attended.weights
+        output = attend(query, key, value, score=score, weighting=weighting, mask=mask, need_weights=True)
+        assert output.weights is not None
+        return output.context, output.weights
 
     assert torch.autograd.gradcheck(run, (query, key, value, *score.parameters(), *weighting.parameters()))
 

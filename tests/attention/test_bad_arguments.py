@@ -170,7 +170,7 @@ def test_message(name: str) -> None:
 def test_nothing_to_look_at_and_nobody_to_look() -> None:
     """Empty sequences are no error."""
     assert torch.equal(attend(Q, K[:, :0], score=Dot()).context, torch.zeros(2, 3, 4))
-    attended = attend(Q[:, :0], K, score=Additive(4, 4), weighting=Monotonic(), need_weights=True)
-    assert attended.context.shape == (2, 0, 4)
-    assert attended.weights is not None
-    assert attended.weights.shape == (2, 0, 5)
+    output = attend(Q[:, :0], K, score=Additive(4, 4), weighting=Monotonic(), need_weights=True)
+    assert output.context.shape == (2, 0, 4)
+    assert output.weights is not None
+    assert output.weights.shape == (2, 0, 5)

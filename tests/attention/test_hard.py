@@ -32,20 +32,20 @@ def test_some_sequences_get_the_expectation(estimator: Literal["reinforce", "str
     logits = torch.randn(1, 1, 4, requires_grad=True)
     scores = logits.expand(2000, 3, 4)
     layer = Hard(estimator, expected=0.5).train()
-    weighted = layer(scores, mask=None, query=scores)
-    drawn = weighted.weights.amax(-1)[:, 0] == 1
+    output = layer(scores, mask=None, query=scores)
+    drawn = output.weights.amax(-1)[:, 0] == 1
     assert 0.45 < drawn.float().mean() < 0.55  # the standard error is 0.011
-    torch.testing.assert_close(weighted.weights[~drawn], scores[~drawn].softmax(-1))
+    torch.testing.assert_close(output.weights[~drawn], scores[~drawn].softmax(-1))
     if estimator == "reinforce":
-        choice = choice_of(weighted.choice)
+        choice = choice_of(output.choice)
         assert (choice.log_prob[~drawn] == 0).all()
         assert (choice.entropy[~drawn] == 0).all()
         assert (choice.log_prob[drawn] < 0).all()
     # the next queries of a sequence are treated as the first
-    again = layer(scores, mask=None, query=scores, state=weighted.state)
+    again = layer(scores, mask=None, query=scores, state=output.state)
     assert torch.equal(again.weights.amax(-1) == 1, drawn[:, None].expand(2000, 3))
     # an expectation carries its gradient back
-    (found,) = torch.autograd.grad(weighted.weights[~drawn][0, 0, 0], logits)
+    (found,) = torch.autograd.grad(output.weights[~drawn][0, 0, 0], logits)
     (wanted,) = torch.autograd.grad(logits.softmax(-1)[0, 0, 0], logits)
     torch.testing.assert_close(found, wanted)
     assert (layer.eval()(scores, mask=None, query=scores).weights.amax(-1) == 1).all()
@@ -59,8 +59,8 @@ def test_reinforce_is_unbiased(baseline: float) -> None:
     (wanted,) = torch.autograd.grad(-(logits.softmax(-1) @ rewards), logits)
 
     draws = 200_000
-    weighted = Hard("reinforce").train()(logits.expand(1, draws, 4), mask=None, query=torch.zeros(1, draws, 1))
-    loss = choice_of(weighted.choice).loss(weighted.weights @ rewards, baseline=baseline).mean()
+    output = Hard("reinforce").train()(logits.expand(1, draws, 4), mask=None, query=torch.zeros(1, draws, 1))
+    loss = choice_of(output.choice).loss(output.weights @ rewards, baseline=baseline).mean()
     (found,) = torch.autograd.grad(loss, logits)
     torch.testing.assert_close(found, wanted, atol=0.03, rtol=0)
 
@@ -72,8 +72,8 @@ def test_a_baseline_lowers_the_variance() -> None:
     for baseline in (0.0, 10.5):
         grads = []
         for _ in range(200):
-            weighted = Hard().train()(logits[None, None], mask=None, query=torch.zeros(1, 1, 1))
-            loss = choice_of(weighted.choice).loss(weighted.weights @ rewards, baseline=baseline).sum()
+            output = Hard().train()(logits[None, None], mask=None, query=torch.zeros(1, 1, 1))
+            loss = choice_of(output.choice).loss(output.weights @ rewards, baseline=baseline).sum()
             grads.append(torch.autograd.grad(loss, logits)[0])
         spread[baseline] = torch.stack(grads).std().item()
     assert spread[10.5] < spread[0.0] / 5
@@ -84,8 +84,8 @@ def test_log_prob_and_entropy_are_those_of_the_softmax() -> None:
     query, key, value = tensors()
     mask = some_mask()
     mask[1, 2] = False
-    attended = layer(query, key, value, mask=mask, need_weights=True)
-    choice, weights = choice_of(attended.choice), attended.weights
+    output = layer(query, key, value, mask=mask, need_weights=True)
+    choice, weights = choice_of(output.choice), output.weights
     assert weights is not None
     wanted = torch.distributions.Categorical(logits=layer.score(query, key).masked_fill(~mask, -1e30))
     seen = mask.any(-1)
@@ -98,11 +98,11 @@ def test_a_row_that_may_look_nowhere_is_no_choice() -> None:
     for estimator in ("reinforce", "straight-through"):
         layer = Attention(score_named("additive"), Hard(estimator)).train()
         query, key, value = tensors(grad=True)
-        attended = layer(query, key, value, mask=torch.zeros(2, 3, 5, dtype=torch.bool))
-        assert (attended.context == 0).all()
-        loss = attended.context.sum()
-        if attended.choice is not None:
-            loss = loss + attended.choice.loss(torch.ones(2, 3), entropy_weight=1.0).sum()
+        output = layer(query, key, value, mask=torch.zeros(2, 3, 5, dtype=torch.bool))
+        assert (output.context == 0).all()
+        loss = output.context.sum()
+        if output.choice is not None:
+            loss = loss + output.choice.loss(torch.ones(2, 3), entropy_weight=1.0).sum()
         grads = torch.autograd.grad(loss, (query, key, value), allow_unused=True, materialize_grads=True)
         assert all((grad == 0).all() for grad in grads)
 
@@ -110,10 +110,10 @@ def test_a_row_that_may_look_nowhere_is_no_choice() -> None:
 def test_straight_through_is_one_hot_forward_and_soft_backward() -> None:
     logits = torch.randn(1, 1, 4, dtype=torch.float64, requires_grad=True)
     values = torch.randn(4, dtype=torch.float64)
-    weighted = Hard("straight-through").train()(logits, mask=None, query=torch.zeros(1, 1, 1))
-    assert weighted.choice is None
-    assert sorted(weighted.weights.flatten().tolist()) == pytest.approx([0, 0, 0, 1], abs=1e-12)
-    (found,) = torch.autograd.grad((weighted.weights @ values).sum(), logits)
+    output = Hard("straight-through").train()(logits, mask=None, query=torch.zeros(1, 1, 1))
+    assert output.choice is None
+    assert sorted(output.weights.flatten().tolist()) == pytest.approx([0, 0, 0, 1], abs=1e-12)
+    (found,) = torch.autograd.grad((output.weights @ values).sum(), logits)
     (wanted,) = torch.autograd.grad((logits.softmax(-1) @ values).sum(), logits)
     torch.testing.assert_close(found, wanted)
 
@@ -136,9 +136,9 @@ def test_reinforce_learns_where_to_look() -> None:
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.05)
     query, baseline = torch.ones(1, 16, 3), 0.0
     for _ in range(150):
-        attended = layer(query, keys, keys)
-        reward = attended.context[..., 3]
-        loss = choice_of(attended.choice).loss(reward, baseline=baseline, entropy_weight=0.01).mean()
+        output = layer(query, keys, keys)
+        reward = output.context[..., 3]
+        loss = choice_of(output.choice).loss(reward, baseline=baseline, entropy_weight=0.01).mean()
         baseline = moving_baseline(baseline, reward)
         optimizer.zero_grad()
         loss.backward()

@@ -348,9 +348,9 @@ def test_what_comes_out_has_the_precision_of_what_goes_in(
     score, weighting = score_named(score_name, dtype=dtype), weighting_named(weighting_name, dtype=dtype)
     query, key, value = tensors(dtype=dtype)
     for need_weights in (True, False):
-        attended = attend(query, key, value, score=score, weighting=weighting, need_weights=need_weights)
-        assert attended.context.dtype == dtype
-        assert attended.weights is None or attended.weights.dtype == dtype
+        output = attend(query, key, value, score=score, weighting=weighting, need_weights=need_weights)
+        assert output.context.dtype == dtype
+        assert output.weights is None or output.weights.dtype == dtype
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
@@ -362,8 +362,8 @@ def test_additive_attention_has_one_precision_in_every_path(
     x = torch.randn(2, 5, 12, dtype=dtype)
 
     def look(x: Tensor) -> tuple[Tensor, Tensor]:
-        attended = layer(x, need_weights=way != "tiled")
-        return attended.context, attended.context if attended.weights is None else attended.weights
+        output = layer(x, need_weights=way != "tiled")
+        return output.context, output.context if output.weights is None else output.weights
 
     if way == "torch":
         with torch_only():

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from saccade.attention import (
     SCORES,
     WEIGHTINGS,
-    Attended,
+    AttentionOutput,
     LocalMonotonic,
     Memory,
     MultiHead,
@@ -108,7 +108,7 @@ def test_with_a_cache_in_pieces_as_without(score_name: str, pieces: list[int]) -
     x = torch.randn(2, 5, DIM, dtype=torch.float64)
     wanted = layer(x, causal=True, need_weights=True)
     cache: Memory | None = None
-    outputs: list[Attended] = []
+    outputs: list[AttentionOutput] = []
     for piece in x.split(pieces, dim=1):
         cache = layer.remember(piece, before=cache)
         outputs.append(layer.recall(piece, cache, causal=True, need_weights=True))
@@ -132,9 +132,9 @@ def test_every_mechanism_with_a_growing_cache(score_name: str, weighting_name: s
     outputs: list[Tensor] = []
     for piece in x.split([2, 1, 2], dim=1):
         cache = layer.remember(piece, before=cache)
-        attended = layer.recall(piece, cache, causal=True, state=state)
-        state = attended.state
-        outputs.append(attended.context)
+        output = layer.recall(piece, cache, causal=True, state=state)
+        state = output.state
+        outputs.append(output.context)
     torch.testing.assert_close(torch.cat(outputs, dim=1), wanted)
 
 

@@ -16,8 +16,8 @@ from saccade.attention import (
     SCORES,
     WEIGHTINGS,
     Additive,
-    Attended,
     Attention,
+    AttentionOutput,
     General,
     MultiHead,
     attend,
@@ -48,18 +48,16 @@ def with_left_over(tensor: Tensor, left_over: float) -> Tensor:
     return filled.requires_grad_()
 
 
-def gradients(attended: Attended, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    return torch.autograd.grad(
-        attended.context.float().square().sum(), inputs, allow_unused=True, materialize_grads=True
-    )
+def gradients(output: AttentionOutput, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    return torch.autograd.grad(output.context.float().square().sum(), inputs, allow_unused=True, materialize_grads=True)
 
 
 def results(
-    attended: Attended, query: Tensor, key: Tensor, value: Tensor, parameters: Sequence[Tensor]
+    output: AttentionOutput, query: Tensor, key: Tensor, value: Tensor, parameters: Sequence[Tensor]
 ) -> list[Tensor]:
     """All numbers that come out, and all that come back."""
-    weights = [] if attended.weights is None else [attended.weights]
-    return [attended.context, *weights, *gradients(attended, [query, key, value, *parameters])]
+    weights = [] if output.weights is None else [output.weights]
+    return [output.context, *weights, *gradients(output, [query, key, value, *parameters])]
 
 
 @mechanisms
@@ -82,10 +80,10 @@ def test_in_any_mechanism(score_name: str, weighting_name: str, dtype: torch.dty
                 fused: bool = fused,  # noqa: FBT001
             ) -> list[Tensor]:
                 if fused:
-                    attended = recall(query, remember(key, value, score=score, mask=OF_KEYS), mask=mask, **how)
+                    output = recall(query, remember(key, value, score=score, mask=OF_KEYS), mask=mask, **how)
                 else:
-                    attended = attend(query, key, value, mask=mask, **how)
-                return results(attended, query, key, value, parameters)
+                    output = attend(query, key, value, mask=mask, **how)
+                return results(output, query, key, value, parameters)
 
             wanted = look(with_left_over(key, 0.0), with_left_over(value, 0.0))
             assert all(one.isfinite().all() for one in wanted)
@@ -104,10 +102,10 @@ def test_of_what_only_some_queries_may_not_see(score_name: str, weighting_name: 
     score, weighting = score_named(score_name, dtype=dtype), weighting_named(weighting_name, dtype=dtype).train()
     query, key, value = tensors(dtype=dtype, grad=True)
     memory = remember(key, with_left_over(value, LEFT_OVERS[dtype][0]), score=score)
-    attended = recall(query, memory, score=score, weighting=weighting, mask=OF_QUERIES, need_weights=True)
-    assert attended.context.isfinite().all()
+    output = recall(query, memory, score=score, weighting=weighting, mask=OF_QUERIES, need_weights=True)
+    assert output.context.isfinite().all()
     inputs = [query, key, *score.parameters(), *weighting.parameters()]
-    assert all(gradient.isfinite().all() for gradient in gradients(attended, inputs))
+    assert all(gradient.isfinite().all() for gradient in gradients(output, inputs))
 
 
 LAYERS: dict[str, Callable[[], Attention | MultiHead]] = {
@@ -133,10 +131,10 @@ def test_in_layers_whose_projections_could_go_beyond_all_numbers(name: str, kind
     def look(left_over: float, *, need_weights: bool) -> list[Tensor]:
         keys, values = with_left_over(key, left_over), with_left_over(value, left_over)
         if kind == "remembered":
-            attended = layer.recall(query, layer.remember(keys, values, mask=mask), need_weights=need_weights)
+            output = layer.recall(query, layer.remember(keys, values, mask=mask), need_weights=need_weights)
         else:
-            attended = layer(query, keys, values, mask=mask, need_weights=need_weights)
-        return results(attended, query, keys, values, list(layer.parameters()))
+            output = layer(query, keys, values, mask=mask, need_weights=need_weights)
+        return results(output, query, keys, values, list(layer.parameters()))
 
     for need_weights in (True, False) if kind == "remembered" or "additive" in name else (True,):
         found, wanted = (look(content, need_weights=need_weights) for content in (left_over, 0.0))
@@ -152,8 +150,8 @@ def test_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, tiled = [], []
     for found, tile in ((plain, 1 << 20), (tiled, 8)):
         monkeypatch.setattr("saccade.attention.functional.TILE", tile)
-        attended = attend(query, key, values, score=score, mask=mask)
-        others = attended.context[:, [0, 2]].sum()
+        output = attend(query, key, values, score=score, mask=mask)
+        others = output.context[:, [0, 2]].sum()
         found += [others, *torch.autograd.grad(others, [query, key, *score.parameters()])]
     assert all(one.isfinite().all() for one in plain)
     torch.testing.assert_close(tiled, plain)

@@ -12,8 +12,8 @@ from torch import Tensor
 from saccade.attention import (
     SCORES,
     WEIGHTINGS,
-    Attended,
     Attention,
+    AttentionOutput,
     LocalPredictive,
     Memory,
     MultiHead,
@@ -75,9 +75,9 @@ def mechanism(score_name: str, weighting_name: str, *, training: bool) -> tuple[
     return score, weighting.train(training and weighting_name not in {"hard", "straight-through"})
 
 
-def weights_of(attended: Attended) -> Tensor:
-    assert attended.weights is not None
-    return attended.weights
+def weights_of(output: AttentionOutput) -> Tensor:
+    assert output.weights is not None
+    return output.weights
 
 
 def close(found: Tensor, wanted: Tensor) -> None:
@@ -165,13 +165,13 @@ def test_a_row_that_may_look_nowhere(score_name: str, weighting_name: str, scene
     for mask in (scene.mask, torch.zeros_like(scene.mask)):
         for need_weights in (True, False):
             inputs = [x.clone().requires_grad_() for x in scene[:3]]
-            attended = attend(*inputs, score=score, weighting=weighting, mask=mask, need_weights=need_weights)
-            assert (attended.context[blind] == 0).all()
+            output = attend(*inputs, score=score, weighting=weighting, mask=mask, need_weights=need_weights)
+            assert (output.context[blind] == 0).all()
             if need_weights:
-                assert (weights_of(attended)[blind] == 0).all()
+                assert (weights_of(output)[blind] == 0).all()
             parameters = [*inputs, *score.parameters(), *weighting.parameters()]
             grads = torch.autograd.grad(
-                attended.context.square().sum(), parameters, allow_unused=True, materialize_grads=True
+                output.context.square().sum(), parameters, allow_unused=True, materialize_grads=True
             )
             assert all(grad.isfinite().all() for grad in grads)
             if not (score.order_matters or weighting.order_matters):
@@ -233,7 +233,7 @@ def test_queries_one_by_one_give_what_they_give_together(score_name: str, weight
     together = attend(*scene[:3], score=score, weighting=weighting, need_weights=True)
     memory = remember(scene.key, scene.value, score=score)
     state: State | None = None
-    steps: list[Attended] = []
+    steps: list[AttentionOutput] = []
     for query in scene.query.split(1, dim=1):
         steps.append(recall(query, memory, score=score, weighting=weighting, state=state, need_weights=True))
         state = steps[-1].state
@@ -306,15 +306,15 @@ def test_in_heads(score_name: str, weighting_name: str) -> None:
     score, weighting = mechanism(score_name, weighting_name, training=True)
     layer = MultiHead(3 * DIM, 3, score=score, weighting=weighting).double()
     x = torch.randn(2, 4, 3 * DIM, dtype=torch.float64)
-    attended = layer(x, causal=True, need_weights=True)
-    assert weights_of(attended).shape == (2, 3, 4, 4)
+    output = layer(x, causal=True, need_weights=True)
+    assert weights_of(output).shape == (2, 3, 4, 4)
     alone = []
     for head in range(3):
         columns = slice(head * DIM, (head + 1) * DIM)
         projections = (layer.query_projection, layer.key_projection, layer.value_projection)
         query, key, value = (projection(x)[..., columns] for projection in projections)
         alone.append(attend(query, key, value, score=score, weighting=weighting, causal=True).context)
-    close(attended.context, layer.output_projection(torch.cat(alone, dim=-1)))
+    close(output.context, layer.output_projection(torch.cat(alone, dim=-1)))
 
 
 @mechanisms

@@ -18,8 +18,8 @@ def test_each_position_gathers_from_all_positions() -> None:
     """Against loops over positions, with the published order: x + γ Wo Σ softmax(f·g) h."""
     layer, x = SelfAttention2d(8, key_channels=3, value_channels=5).double(), torch.randn(2, 8, 2, 3).double()
     torch.nn.init.constant_(layer.gate, 0.7)
-    attended = layer(x, need_weights=True)
-    weights = attended.weights
+    output = layer(x, need_weights=True)
+    weights = output.weights
     assert weights is not None
     for b in range(2):
         positions = [x[b, :, row, column] for row in range(2) for column in range(3)]
@@ -34,7 +34,7 @@ def test_each_position_gathers_from_all_positions() -> None:
             torch.testing.assert_close(weights[b, p], scores.softmax(0))
             values = torch.stack([project(layer.value_projection, other) for other in positions])
             wanted = position + 0.7 * project(layer.output_projection, scores.softmax(0) @ values)
-            torch.testing.assert_close(attended.context[b, :, p // 3, p % 3], wanted)
+            torch.testing.assert_close(output.context[b, :, p // 3, p % 3], wanted)
 
 
 def test_any_score_and_no_weights_unless_asked() -> None:

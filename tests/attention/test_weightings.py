@@ -15,7 +15,7 @@ NO_QUERY = torch.zeros(1, 1, 1)
 
 def test_local_m_moves_with_the_queries_and_stays_at_the_end() -> None:
     weighting, scores = LocalMonotonic(1), torch.zeros(1, 5, 4)
-    weighted = weighting(scores, mask=None, query=NO_QUERY)
+    output = weighting(scores, mask=None, query=NO_QUERY)
     half, third = 1 / 2, 1 / 3
     wanted = [
         [half, half, 0, 0],
@@ -24,8 +24,8 @@ def test_local_m_moves_with_the_queries_and_stays_at_the_end() -> None:
         [0, 0, half, half],
         [0, 0, half, half],  # there is no fifth key
     ]
-    torch.testing.assert_close(weighted.weights, torch.tensor([wanted]))
-    assert weighted.state.tolist() == [5]
+    torch.testing.assert_close(output.weights, torch.tensor([wanted]))
+    assert output.state.tolist() == [5]
 
 
 def test_local_m_stays_at_the_last_key_that_is_real() -> None:

@@ -34,4 +34,4 @@ def test_an_impossible_row_stays_impossible() -> None:
 
 def test_how_many_logits_are_looked_at() -> None:
     rules = make_rules([4, 9], [[], [7]])
-    assert [rules.looked_at(position, 5) for position in range(5)] == [None, 5 + END, 5 + END, 5 + END, 5 + END]
+    assert [rules.candidates(position, 5) for position in range(5)] == [None, 5 + END, 5 + END, 5 + END, 5 + END]

@@ -43,8 +43,8 @@ def test_the_tree_holds_what_was_found_and_how_likely_it_was(model: str, beam: i
             previous = torch.tensor([[START, *ids[:-1]]])
             source = torch.tensor([sources[sentence]])
             with torch.inference_mode():
-                forced = net.decoder(net.encode(source, torch.tensor([source.shape[1]])), previous)
-                log_probs = net.decoder.output(forced.features[0]).log_softmax(-1)
+                decoder_output = net.decoder(net.encode(source, torch.tensor([source.shape[1]])), previous)
+                log_probs = net.decoder.output(decoder_output.features[0]).log_softmax(-1)
             wanted = sum(float(log_probs[at, token]) for at, token in enumerate(ids))
             assert branch.log_prob == pytest.approx(wanted, abs=1e-3)
 

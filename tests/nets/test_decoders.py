@@ -18,15 +18,15 @@ def test_step_by_step_equals_the_whole_target(name: str) -> None:
     """With a cache, one token after another, the decoder says what it says of the target at once."""
     net, batch = small_net(name), small_batch(LENGTHS)
     with torch.no_grad():
-        forced = net(batch, need_weights=True)
-        wanted = net.decoder.output(forced.features)
+        decoder_output = net(batch, need_weights=True)
+        wanted = net.decoder.output(decoder_output.features)
         state = net.decoder.start(net.encode(batch.source, batch.source_lengths))
         for t in range(batch.previous.shape[1]):
             step = net.decoder.step(batch.previous[:, t], state, need_weights=True)
             torch.testing.assert_close(step.logits, wanted[:, t], atol=1e-4, rtol=1e-4)
-            assert (step.weights is None) == (forced.weights is None)
-            if step.weights is not None and forced.weights is not None:
-                torch.testing.assert_close(step.weights, forced.weights[:, :, :, t], atol=1e-5, rtol=1e-4)
+            assert (step.weights is None) == (decoder_output.weights is None)
+            if step.weights is not None and decoder_output.weights is not None:
+                torch.testing.assert_close(step.weights, decoder_output.weights[:, :, :, t], atol=1e-5, rtol=1e-4)
             state = step.state
 
 

@@ -9,7 +9,7 @@ from torch import nn
 from saccade.nets import TransformerDecoder, TransformerEncoder, fused_encoder
 from saccade.nets.fused_encoder import EncoderStack, EncoderWeights, fused_encode, gather_encoder
 from saccade.nets.transformer import FeedForward
-from saccade.nets.transformer_steps import SOURCE, Matrix, Norm
+from saccade.nets.transformer_steps import SOURCE, LayerNormWeights, LinearWeights
 from saccade.runtime.native import library_for
 from saccade.tasks.translation.net import TranslationNet
 from tests.nets.makers import SETTINGS, small_batch, small_net
@@ -76,9 +76,9 @@ def test_layers_need_not_be_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def stack_of(dim: int, inner: int, *, heads: int) -> EncoderStack:
-    norm = Norm(torch.ones(dim), torch.zeros(dim), (dim,), 1e-5)
+    norm = LayerNormWeights(torch.ones(dim), torch.zeros(dim), (dim,), 1e-5)
     sizes = (3 * dim, dim), (dim, dim), (inner, dim), (dim, inner)
-    qkv, self_output, wide, back = (Matrix(torch.randn(size), torch.zeros(size[0])) for size in sizes)
+    qkv, self_output, wide, back = (LinearWeights(torch.randn(size), torch.zeros(size[0])) for size in sizes)
     layer = EncoderWeights(norm, qkv, self_output, norm, wide, back)
     return gather_encoder((layer,), pre_norm=True, heads=heads, scale=1.0)
 

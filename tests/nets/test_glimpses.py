@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from saccade.nets import Glimpsed, GlimpseSensor, RecurrentAttention, glimpse_loss
+from saccade.nets import GlimpseSensor, RecurrentAttention, RecurrentAttentionOutput, glimpse_loss
 
 
 def location_of(pixel: float, size: int) -> float:
@@ -57,8 +57,8 @@ def test_in_training_locations_are_drawn_around_what_was_meant():
         for layer in (net.next_location,):
             layer.weight.zero_()
             layer.bias.copy_(torch.tensor([0.5, -0.3]))
-    glimpsed = net(torch.rand(4000, 1, 8, 8))
-    drawn = glimpsed.locations[:, 1]
+    output = net(torch.rand(4000, 1, 8, 8))
+    drawn = output.locations[:, 1]
     torch.testing.assert_close(drawn.mean(0), torch.tanh(torch.tensor([0.5, -0.3])), atol=0.02, rtol=0)
     torch.testing.assert_close(drawn.std(0), torch.full((2,), 0.2), atol=0.02, rtol=0)
     assert drawn.abs().max() <= 1
@@ -66,36 +66,36 @@ def test_in_training_locations_are_drawn_around_what_was_meant():
     normal = torch.distributions.Normal(torch.tanh(net.next_location.bias.detach()), 0.2)
     inside = (drawn.abs() < 1).all(-1)
     wanted = normal.log_prob(drawn).sum(-1)
-    off = (glimpsed.log_probs[:, 0] - wanted)[inside]
+    off = (output.log_probs[:, 0] - wanted)[inside]
     torch.testing.assert_close(off, off[:1].expand_as(off), atol=1e-4, rtol=0)
 
 
 def test_who_chooses_learns_by_reward_alone_and_everybody_learns():
     net = looker().train()
     labels = torch.tensor([0, 1, 2, 0, 1, 2])
-    glimpsed = net(torch.rand(6, 1, 8, 8))
-    F.cross_entropy(glimpsed.logits, labels, reduction="sum").backward(retain_graph=True)
+    output = net(torch.rand(6, 1, 8, 8))
+    F.cross_entropy(output.logits, labels, reduction="sum").backward(retain_graph=True)
     assert net.next_location.weight.grad is None  # locations are detached: no way from the class to the choice
     assert net.expect.weight.grad is None
     net.zero_grad()
-    (glimpsed.log_probs.sum() + glimpsed.baselines.sum()).backward(retain_graph=True)
+    (output.log_probs.sum() + output.baselines.sum()).backward(retain_graph=True)
     assert net.keep.weight.grad is None  # nor from the choice to the states
-    glimpse_loss(glimpsed, labels, smoothing=0.0).backward()
+    glimpse_loss(output, labels, smoothing=0.0).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in net.parameters())
 
 
 def test_the_loss_is_its_formula():
     logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
-    glimpsed = Glimpsed(
+    output = RecurrentAttentionOutput(
         logits, torch.zeros(2, 3, 2), torch.tensor([[-1.0, -2.0], [-3.0, -4.0]]), torch.full((2, 2), 0.25)
     )
     labels = torch.tensor([0, 0])  # the first is right, the second wrong
     chosen = (1 * 0.75 + 2 * 0.75) + (3 * -0.25 + 4 * -0.25)
     off = 2 * 0.75**2 + 2 * 0.25**2
     wanted = F.cross_entropy(logits, labels, reduction="sum") + chosen + off
-    torch.testing.assert_close(glimpse_loss(glimpsed, labels, smoothing=0.0), wanted)
+    torch.testing.assert_close(glimpse_loss(output, labels, smoothing=0.0), wanted)
 
 
 def test_one_glimpse_has_nothing_to_choose():
-    glimpsed = looker(glimpses=1).train()(torch.rand(2, 1, 8, 8))
-    assert glimpsed.log_probs.shape == glimpsed.baselines.shape == (2, 0)
+    output = looker(glimpses=1).train()(torch.rand(2, 1, 8, 8))
+    assert output.log_probs.shape == output.baselines.shape == (2, 0)

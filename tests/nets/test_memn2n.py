@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 
 from saccade.nets import MemN2N, position_weights
-from saccade.nets.memn2n import Encoding, Linear, Tying
+from saccade.nets.memn2n import Encoding, LinearWeighting, Tying
 
 WORDS, DIM, HOPS, MEMORY = 13, 7, 3, 5
 # four different sentences after the empty one, of different lengths; the last is a question
@@ -202,9 +202,9 @@ def test_the_linear_start_is_part_of_the_state() -> None:
     other.load_state_dict(net.state_dict())
     assert int(other.linear) == 1
     scores = torch.tensor([[[1.0, -2.0, 3.0]]])
-    weighted = Linear()(scores, mask=torch.tensor([True, True, False]), query=scores)
-    assert weighted.weights.tolist() == [[[1.0, -2.0, 0.0]]]
-    assert not Linear().sums_to_one
+    output = LinearWeighting()(scores, mask=torch.tensor([True, True, False]), query=scores)
+    assert output.weights.tolist() == [[[1.0, -2.0, 0.0]]]
+    assert not LinearWeighting().sums_to_one
 
 
 def test_dropout_is_for_training_alone() -> None:

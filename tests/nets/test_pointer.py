@@ -183,13 +183,13 @@ class Countdown(Searchable[Tensor]):
         return state[index]
 
 
-def test_a_patient_beam_is_not_content_with_many_poor_ends() -> None:
+def test_a_beam_without_early_stopping_is_not_content_with_many_poor_ends() -> None:
     """With few positions to choose from, END is always among the first: two that ended early say little."""
     encoded = Encoded(torch.zeros(1, 4, 1), torch.ones(1, 1, 4, dtype=torch.bool))
     ((hasty,),) = beam_search(Countdown(), encoded, beam=2, limits=[4])
-    ((patient,),) = beam_search(Countdown(), encoded, beam=2, limits=[4], patient=True)
+    ((full,),) = beam_search(Countdown(), encoded, beam=2, limits=[4], early_stopping=False)
     assert hasty.ids == [END]
-    assert patient.ids == [END + 1, END + 2, END + 3, END]
+    assert full.ids == [END + 1, END + 2, END + 3, END]
 
 
 def orders_of(count: int) -> list[tuple[int, ...]]:

@@ -52,12 +52,12 @@ def make(**settings: object) -> tuple[RnnDecoder, torch.Tensor, torch.Tensor, Ar
     source = torch.tensor([[4, 8, 5, 7, 3]])
     with torch.no_grad():
         encoded = net.encode(source, torch.tensor([5]))
-        forced = decoder(encoded, torch.tensor([[START, 6, 4, 7]]), need_weights=True)
-    assert forced.weights is not None
+        decoder_output = decoder(encoded, torch.tensor([[START, 6, 4, 7]]), need_weights=True)
+    assert decoder_output.weights is not None
     with torch.no_grad():
-        probabilities = decoder.output(forced.features).softmax(-1)[0]
+        probabilities = decoder.output(decoder_output.features).softmax(-1)[0]
     finals = [part[0].numpy() for part in encoded.final]
-    return decoder, probabilities, forced.weights[0, 0, 0], encoded.states[0].numpy(), finals
+    return decoder, probabilities, decoder_output.weights[0, 0, 0], encoded.states[0].numpy(), finals
 
 
 def test_bahdanau() -> None:

@@ -9,9 +9,9 @@ from saccade.nets import Encoded, TransformerDecoder, transformer_steps
 from saccade.nets._kernels.project import project
 from saccade.nets.transformer import DecoderLayer
 from saccade.nets.transformer_steps import (
+    LayerNormWeights,
     LayerWeights,
-    Matrix,
-    Norm,
+    LinearWeights,
     StackWeights,
     StepState,
     gather,
@@ -190,14 +190,14 @@ def test_rows_may_lie_as_they_like() -> None:
     torch.testing.assert_close(found, wanted)
 
 
-def some_stack() -> tuple[StackWeights, Matrix, Encoded]:
+def some_stack() -> tuple[StackWeights, LinearWeights, Encoded]:
     """One layer for three sentences of four items: D is 6, F is 7."""
     torch.manual_seed(0)
 
-    def matrix(out: int, size: int) -> Matrix:
-        return Matrix(torch.randn(out, size), torch.randn(out))
+    def matrix(out: int, size: int) -> LinearWeights:
+        return LinearWeights(torch.randn(out, size), torch.randn(out))
 
-    norm = Norm(torch.ones(6), torch.zeros(6), (6,), 1e-5)
+    norm = LayerNormWeights(torch.ones(6), torch.zeros(6), (6,), 1e-5)
     matrices = (matrix(18, 6), matrix(6, 6)), (matrix(6, 6), matrix(6, 6)), (matrix(7, 6), nn.ReLU(), matrix(6, 7))
     layer = LayerWeights(norm, *matrices[0], norm, *matrices[1], norm, *matrices[2])
     encoded = Encoded(torch.randn(3, 4, 6), torch.ones(3, 1, 4, dtype=torch.bool))

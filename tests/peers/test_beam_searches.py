@@ -3,7 +3,8 @@
 Their rules, which are ours: of twice as many candidates as there are beams, one that ends counts only if it is among
 the first `beam`; the likeliest that do not end go on. A sentence is done when `beam` have ended (fairseq, and
 early_stopping=True), or when nothing under way can get better than the worst of these (early_stopping="never", which is
-`patient` here). They divide by length^p, END counted; we by ((5 + length) / 6)^α (Wu 2016), END counted as well.
+`early_stopping=False` here). They divide by length^p, END counted; we by ((5 + length) / 6)^α (Wu 2016), END counted as
+well.
 """
 
 import math
@@ -53,15 +54,21 @@ def table(seed: int, *, end: float = 0.0) -> Table:
     return Table(logits)
 
 
-def searched(decoder: Table, *, beam: int, best: int, alpha: float, patient: bool) -> list[Found]:
+def searched(decoder: Table, *, beam: int, best: int, alpha: float, early_stopping: bool) -> list[Found]:
     encoded = Encoded(torch.zeros(SENTENCES, 2, 1), torch.ones(SENTENCES, 1, 2, dtype=torch.bool))
     found = beam_search(
-        decoder, encoded, beam=beam, best=best, limits=[POSITIONS] * SENTENCES, alpha=alpha, patient=patient
+        decoder,
+        encoded,
+        beam=beam,
+        best=best,
+        limits=[POSITIONS] * SENTENCES,
+        alpha=alpha,
+        early_stopping=early_stopping,
     )
     return [[(hypothesis.score, hypothesis.ids) for hypothesis in each] for each in found]
 
 
-def theirs(logits: Tensor, *, beam: int, penalty: Callable[[int], float], patient: bool) -> Found:
+def theirs(logits: Tensor, *, beam: int, penalty: Callable[[int], float], early_stopping: bool) -> Found:
     """All that ended for one sentence `[T, V, V]`, the best first, and no more of them than there are beams."""
     log_probs = logits.double().log_softmax(-1)
     under_way: list[tuple[float, list[int]]] = [(0.0, [])]
@@ -79,26 +86,26 @@ def theirs(logits: Tensor, *, beam: int, penalty: Callable[[int], float], patien
                 ended.append((log_prob / penalty(len(ids)), ids))
         under_way = [one for one in candidates if one[1][-1] != END][:beam]
         ended = sorted(ended, reverse=True)
-        if len(ended) >= beam and not patient:
+        if len(ended) >= beam and early_stopping:
             break
         if len(ended) >= beam and under_way and max(under_way)[0] / penalty(POSITIONS) <= ended[beam - 1][0]:
             break
     return ended[:beam]
 
 
-@pytest.mark.parametrize("patient", [False, True])
+@pytest.mark.parametrize("early_stopping", [False, True])
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 2.0])
 @pytest.mark.parametrize("beam", [1, 2, 3, 5])
-def test_n_best_lists(beam: int, alpha: float, patient: bool) -> None:  # noqa: FBT001
+def test_n_best_lists(beam: int, alpha: float, early_stopping: bool) -> None:  # noqa: FBT001
     for seed in range(29):
         decoder = table(seed, end=(0.0, 1.5, 3.0)[seed % 3])
-        found = searched(decoder, beam=beam, best=beam, alpha=alpha, patient=patient)
+        found = searched(decoder, beam=beam, best=beam, alpha=alpha, early_stopping=early_stopping)
         for sentence in range(SENTENCES):
             wanted = theirs(
                 decoder.logits[sentence],
                 beam=beam,
                 penalty=lambda length: ((5 + length) / 6) ** alpha,
-                patient=patient,
+                early_stopping=early_stopping,
             )
             assert [ids for _, ids in found[sentence]] == [ids for _, ids in wanted]
             assert [score for score, _ in found[sentence]] == pytest.approx([score for score, _ in wanted], abs=1e-4)
@@ -118,10 +125,10 @@ A, B = 4, 5
 LONG = chain({END: 0.4, A: 0.6}, {END: 0.1, A: 0.9}, {END: 0.1, A: 0.9}, {END: 0.1, A: 0.9}, {END: 1.0})
 
 
-@pytest.mark.parametrize(("patient", "best"), [(False, [END]), (True, [A, A, A, A, END])])
-def test_early_stopping(patient: bool, best: list[int]) -> None:  # noqa: FBT001
-    """With two beams, two have ended after two tokens; only who is patient sees that going on was better."""
-    for found in searched(LONG, beam=2, best=1, alpha=0.0, patient=patient):
+@pytest.mark.parametrize(("early_stopping", "best"), [(True, [END]), (False, [A, A, A, A, END])])
+def test_early_stopping(early_stopping: bool, best: list[int]) -> None:  # noqa: FBT001
+    """With two beams, two have ended after two tokens; only who does not stop early sees that going on was better."""
+    for found in searched(LONG, beam=2, best=1, alpha=0.0, early_stopping=early_stopping):
         assert found[0][1] == best
 
 
@@ -129,7 +136,7 @@ def test_what_the_length_penalty_divides_by() -> None:
     """(5 + length) / 6 to the power of α, with END counted: 1 for END alone, 10/6 for five tokens."""
     short, long = math.log(0.4), math.log(0.6 * 0.9**3)
     for alpha in (0.0, 1.0, 2.5):
-        found = {len(ids): score for score, ids in searched(LONG, beam=5, best=5, alpha=alpha, patient=True)[0]}
+        found = {len(ids): score for score, ids in searched(LONG, beam=5, best=5, alpha=alpha, early_stopping=False)[0]}
         assert found[1] == pytest.approx(short)
         assert found[5] == pytest.approx(long / (10 / 6) ** alpha)
 
@@ -138,5 +145,5 @@ def test_an_end_past_the_first_beams_does_not_count() -> None:
     """Third of the first candidates, END is passed over by two beams and taken by three."""
     decoder = chain({A: 0.5, B: 0.3, END: 0.2}, {END: 1.0}, {END: 1.0}, {END: 1.0}, {END: 1.0})
     for beam, wanted in ((2, [[A, END], [B, END]]), (3, [[A, END], [B, END], [END]])):
-        for found in searched(decoder, beam=beam, best=beam, alpha=0.0, patient=True):
+        for found in searched(decoder, beam=beam, best=beam, alpha=0.0, early_stopping=False):
             assert [ids for _, ids in found] == wanted

@@ -15,7 +15,14 @@ from torch import Tensor, nn
 from saccade.nets import Encoded, HeadSizes, fused_encoder, transformer_steps
 from saccade.nets._kernels.turing_step import plain_move_heads
 from saccade.nets.fused_encoder import EncoderWeights, fused_encode, gather_encoder
-from saccade.nets.transformer_steps import LayerWeights, Matrix, Norm, gather, start_steps, step_through
+from saccade.nets.transformer_steps import (
+    LayerNormWeights,
+    LayerWeights,
+    LinearWeights,
+    gather,
+    start_steps,
+    step_through,
+)
 from saccade.runtime import quantized, shortlist
 from saccade.runtime.kernels import additive, best, dropout
 from saccade.runtime.kernels import turing_step as turing_step_kernel
@@ -162,15 +169,15 @@ def highest(rng: RandomArguments) -> None:
     expect_same(found.topk(count).values, wanted.topk(count).values)
 
 
-def _matrix(rng: RandomArguments, out: int, size: int) -> Matrix:
+def _matrix(rng: RandomArguments, out: int, size: int) -> LinearWeights:
     scale = 1 / max(size, 1) ** 0.5
     weight = rng.tensor(out, size, dtype=torch.float32)
-    return Matrix(weight * scale if rng.happens(0.5) else weight, rng.tensor(out, dtype=torch.float32))
+    return LinearWeights(weight * scale if rng.happens(0.5) else weight, rng.tensor(out, dtype=torch.float32))
 
 
-def _norm(rng: RandomArguments, dim: int) -> Norm:
+def _norm(rng: RandomArguments, dim: int) -> LayerNormWeights:
     eps = rng.one_of((1e-5, 1e-2))
-    return Norm(rng.tensor(dim, dtype=torch.float32), rng.tensor(dim, dtype=torch.float32), (dim,), eps)
+    return LayerNormWeights(rng.tensor(dim, dtype=torch.float32), rng.tensor(dim, dtype=torch.float32), (dim,), eps)
 
 
 def _sizes(rng: RandomArguments) -> tuple[int, int, int, int, int]:

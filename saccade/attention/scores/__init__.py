@@ -10,7 +10,7 @@ from saccade.attention.scores.general import General
 from saccade.attention.scores.location import Location
 from saccade.attention.scores.location_aware import LocationAware
 from saccade.attention.scores.mix import Mix
-from saccade.attention.scores.score import DotProductScore, RememberingScore, Score
+from saccade.attention.scores.score import DotProductScore, Score, StatefulScore
 
 # How many keys a location score is made for when it is asked for by name.
 POSITIONS = 512
@@ -48,8 +48,8 @@ __all__ = [
     "Location",
     "LocationAware",
     "Mix",
-    "RememberingScore",
     "ScaledDot",
     "Score",
+    "StatefulScore",
     "make_score",
 ]

@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from saccade.attention._kernels.additive import exp2x_keys, expect_size
 from saccade.attention.scores.additive import Additive
-from saccade.attention.scores.score import RememberingScore
+from saccade.attention.scores.score import StatefulScore
 
 
-class Coverage(RememberingScore):
+class Coverage(StatefulScore):
     """Additive, with the sum `c` of all earlier weights as one more input (Tu 2016; in this form See 2017).
 
     e[t, s] = vᵀ tanh(W q[t] + U k[s] + w c[t, s]),    c[t] = α[0] + ... + α[t - 1]
@@ -35,7 +35,7 @@ class Coverage(RememberingScore):
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
         return self.additive.projected_keys(key)
 
-    def recollect(self, keys: Tensor, past: Tensor) -> Tensor:
+    def condition_keys(self, keys: Tensor, past: Tensor) -> Tensor:
         expect_size(keys, len(self.weight))
         return exp2x_keys(keys + past[..., None] * self.weight)
 

@@ -5,10 +5,10 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_count
 from saccade.attention._kernels.additive import exp2x_keys, expect_size
 from saccade.attention.scores.additive import Additive
-from saccade.attention.scores.score import RememberingScore
+from saccade.attention.scores.score import StatefulScore
 
 
-class LocationAware(RememberingScore):
+class LocationAware(StatefulScore):
     """Additive, with convolutional features of the last weights `α` (Chorowski 2015).
 
     e[t, s] = vᵀ tanh(W q[t] + U k[s] + X f[s] + b),    f = F * α[t - 1]
@@ -38,7 +38,7 @@ class LocationAware(RememberingScore):
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
         return self.additive.projected_keys(key)
 
-    def recollect(self, keys: Tensor, past: Tensor) -> Tensor:
+    def condition_keys(self, keys: Tensor, past: Tensor) -> Tensor:
         expect_size(keys, len(self.additive.v))
         *batch, size = past.shape
         features = self.convolution(past.to(keys.dtype).reshape(-1, 1, size))

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from saccade.attention._checks import expect_instance
 from saccade.attention.scores.location import Location
-from saccade.attention.scores.score import RememberingScore, Score
+from saccade.attention.scores.score import Score, StatefulScore
 
 
 class Mix(Score):
@@ -21,7 +21,7 @@ class Mix(Score):
         super().__init__()
         expect_instance("content", content, Score, example="Additive(8, 8)")
         expect_instance("location", location, Location, example="Location(8, 100)")
-        if isinstance(content, RememberingScore):
+        if isinstance(content, StatefulScore):
             raise ValueError(f"content: found {type(content).__name__}, wanted a score that does not remember")
         self.content = content
         self.location = location

@@ -60,18 +60,18 @@ class DotProductScore(Score, ABC):
         return queries @ keys.transpose(-1, -2)
 
 
-class RememberingScore(Score, ABC):
+class StatefulScore(Score, ABC):
     """A score that looks back at earlier weights, so that its queries must come one after another.
 
     What it remembers is a tensor `[B, S]` that goes in and comes out with each query.
     """
 
-    def nothing_seen(self, keys: Tensor) -> Tensor:
+    def initial_state(self, keys: Tensor) -> Tensor:
         """What is remembered before the first query: zeros, `[B, S]`."""
         return torch.zeros(keys.shape[:-1], dtype=keys.dtype, device=keys.device)
 
     @abstractmethod
-    def recollect(self, keys: Tensor, past: Tensor) -> Tensor:
+    def condition_keys(self, keys: Tensor, past: Tensor) -> Tensor:
         """The keys as they look after `past`: `[B, S, E]`, `[B, S]` -> `[B, S, E]`, for `compare`."""
 
     @abstractmethod
@@ -81,4 +81,4 @@ class RememberingScore(Score, ABC):
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         """The scores of first queries, before anything has been seen: `[B, T, S]`."""
         keys = self.keys(key)
-        return self.compare(self.queries(query), self.recollect(keys, self.nothing_seen(keys)))
+        return self.compare(self.queries(query), self.condition_keys(keys, self.initial_state(keys)))

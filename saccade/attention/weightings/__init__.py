@@ -8,7 +8,7 @@ from saccade.attention.weightings.local import LocalMonotonic, LocalPredictive
 from saccade.attention.weightings.monotonic import Monotonic
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.sparse import Sparse, sparsemax
-from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
+from saccade.attention.weightings.weighting import Weighting, WeightingOutput, WindowedSoftmax
 
 # Half the width of a local window when it is asked for by name, as in Luong 2015.
 WINDOW = 10
@@ -42,8 +42,8 @@ __all__ = [
     "Monotonic",
     "Soft",
     "Sparse",
-    "Weighted",
     "Weighting",
+    "WeightingOutput",
     "WindowedSoftmax",
     "make_weighting",
     "moving_baseline",

@@ -8,7 +8,7 @@ from torch import Tensor
 from saccade.attention._checks import expect_choice, expect_fraction
 from saccade.attention._kernels.plain import masked_softmax
 from saccade.attention.weightings.choice import Choice
-from saccade.attention.weightings.weighting import Weighted, Weighting
+from saccade.attention.weightings.weighting import Weighting, WeightingOutput
 
 Estimator = Literal["reinforce", "straight-through"]
 
@@ -37,14 +37,16 @@ class Hard(Weighting):
     def extra_repr(self) -> str:
         return f"{self.estimator!r}, expected={self.expected}"
 
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
         probabilities = masked_softmax(scores, mask)  # [B, T, S]
         location = (_draw(probabilities) if self.training else probabilities).argmax(-1, keepdim=True)
         weights = torch.zeros_like(probabilities).scatter_(-1, location, 1.0)
         if mask is not None:
             weights = weights * mask  # a row that may look nowhere has no location
         if not self.training:
-            return Weighted(weights)
+            return WeightingOutput(weights)
         drawn = torch.rand_like(scores[..., 0, :1]) >= self.expected if state is None else state  # [B, 1]
         choice = None
         if self.estimator == "straight-through":
@@ -58,7 +60,7 @@ class Hard(Weighting):
             )
         if self.expected:
             weights = torch.where(drawn[..., None], weights, probabilities)
-        return Weighted(weights, drawn, choice)
+        return WeightingOutput(weights, drawn, choice)
 
 
 def _draw(probabilities: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from saccade.attention._checks import expect_at_least, expect_count, expect_last_dim
 from saccade.attention._kernels.plain import masked_softmax
-from saccade.attention.weightings.weighting import Weighted, Weighting, WindowedSoftmax
+from saccade.attention.weightings.weighting import Weighting, WeightingOutput, WindowedSoftmax
 
 
 class LocalMonotonic(WindowedSoftmax):
@@ -80,7 +80,9 @@ class LocalPredictive(Weighting):
             share = share.float()  # they cannot count far
         return share * (_last_visible(mask, keys, query.device) + 1)
 
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
         keys = scores.shape[-1]
         centre = self.positions(query, mask=mask, keys=keys)[..., None]  # [B, T, 1]
         distance = torch.arange(keys, device=scores.device) - centre  # [B, T, S]
@@ -88,7 +90,9 @@ class LocalPredictive(Weighting):
         gaussian = torch.exp(-2 * (distance / self.window) ** 2)  # (s - p)² / 2σ², σ = window / 2
         visible = window if mask is None else window & mask
         weights = (masked_softmax(scores, visible) * gaussian).to(scores.dtype)
-        return Weighted(weights.masked_fill(~visible, 0.0))  # nor does a gradient come to the Gaussian from there
+        return WeightingOutput(
+            weights.masked_fill(~visible, 0.0)
+        )  # nor does a gradient come to the Gaussian from there
 
 
 def _last_visible(mask: Tensor | None, keys: int, device: torch.device) -> Tensor:

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention._past import grow
-from saccade.attention.weightings.weighting import Weighted, Weighting
+from saccade.attention.weightings.weighting import Weighting, WeightingOutput
 
 
 class Monotonic(Weighting):
@@ -41,7 +41,9 @@ class Monotonic(Weighting):
     def order_matters(self) -> bool:
         return True
 
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
         logits = scores + self.bias
         if self.training:
             if self.noise:
@@ -63,7 +65,7 @@ class Monotonic(Weighting):
             rows.append(row)
         weights = torch.stack(rows, dim=-2)
         # zero there already; this keeps gradients out, which may be infinite
-        return Weighted(weights if mask is None else weights.masked_fill(~mask, 0.0), last)
+        return WeightingOutput(weights if mask is None else weights.masked_fill(~mask, 0.0), last)
 
 
 def walk(go: Tensor, start: Tensor) -> Tensor:

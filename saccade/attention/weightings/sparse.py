@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from saccade.attention._checks import expect_mask
-from saccade.attention.weightings.weighting import Weighted, Weighting
+from saccade.attention.weightings.weighting import Weighting, WeightingOutput
 
 
 class Sparse(Weighting):
@@ -13,8 +13,10 @@ class Sparse(Weighting):
     a = argmin_p |p - e|²  over p >= 0, Σ p = 1;    a[s] = max(e[s] - τ, 0) with the τ that makes the sum one
     """
 
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
-        return Weighted(sparsemax(scores, mask))
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
+        return WeightingOutput(sparsemax(scores, mask))
 
 
 def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -10,7 +10,7 @@ from saccade.attention._kernels.plain import masked_softmax
 from saccade.attention.weightings.choice import Choice
 
 
-class Weighted(NamedTuple):
+class WeightingOutput(NamedTuple):
     """What a weighting gives."""
 
     weights: Tensor  # [B, T, S]
@@ -35,7 +35,9 @@ class Weighting(nn.Module, ABC):
         return False
 
     @abstractmethod
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
         """Scores `[B, T, S]` of the queries `[B, T, D]` -> weights `[B, T, S]`, zero where `mask` is False."""
 
 
@@ -48,6 +50,8 @@ class WindowedSoftmax(Weighting, ABC):
     ) -> tuple[Tensor | None, Tensor | None]:
         """The mask that holds for scores of `shape`, and the state after them."""
 
-    def forward(self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None) -> Weighted:
+    def forward(
+        self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
+    ) -> WeightingOutput:
         mask, state = self.narrow(mask, shape=scores.shape, device=scores.device, state=state)
-        return Weighted(masked_softmax(scores, mask), state)
+        return WeightingOutput(masked_softmax(scores, mask), state)

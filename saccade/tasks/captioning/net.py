@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from saccade.nets import (
     Decoder,
+    DecoderOutput,
     Encoded,
-    Forced,
     GridEncoder,
     RnnDecoder,
     SmallCnn,
@@ -56,7 +56,7 @@ class CaptionNet(nn.Module):
         features = images if self.image_encoder is None else as_regions(self.image_encoder(images))
         return self.encoder(features)
 
-    def forward(self, batch: CaptionBatch, *, need_weights: bool = False) -> Forced:
+    def forward(self, batch: CaptionBatch, *, need_weights: bool = False) -> DecoderOutput:
         """The decoder's features for the batch's own captions."""
         return self.decoder(self.encode(batch.images), batch.previous, need_weights=need_weights)
 
@@ -84,10 +84,10 @@ def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
 
 def caption_loss(net: CaptionNet, batch: CaptionBatch, *, smoothing: float, doubly_stochastic: float) -> Tensor:
     """The loss of a batch's captions, summed over their words; and λ Σ_i (1 - Σ_t a_ti)² for each caption (Xu 2015)."""
-    forced = net(batch, need_weights=doubly_stochastic > 0)
-    loss = target_loss(net.decoder, forced, batch.target, smoothing=smoothing)
-    if doubly_stochastic and forced.weights is not None:
-        loss = loss + doubly_stochastic * doubly_stochastic_penalty(forced.weights, batch.target != PAD)
+    decoder_output = net(batch, need_weights=doubly_stochastic > 0)
+    loss = target_loss(net.decoder, decoder_output, batch.target, smoothing=smoothing)
+    if doubly_stochastic and decoder_output.weights is not None:
+        loss = loss + doubly_stochastic * doubly_stochastic_penalty(decoder_output.weights, batch.target != PAD)
     return loss
 
 

@@ -39,8 +39,8 @@ class GlimpseNet(nn.Module):
         )
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor | None]:
-        glimpsed = self.looker(in_grey(images))
-        return glimpsed.logits, glimpsed.locations
+        output = self.looker(in_grey(images))
+        return output.logits, output.locations
 
     def loss(self, images: Tensor, labels: Tensor, *, smoothing: float) -> Tensor:
         """Summed over the batch."""

@@ -35,8 +35,8 @@ class LineNet(nn.Module):
     def loss(self, strips: Tensor, targets: Sequence[Sequence[int]]) -> Tensor:
         """Of texts as numbers with END last, summed over the batch."""
         if self.decoder is not None:
-            forced = self.decoder(self.encoder(strips), pad([[START, *ids[:-1]] for ids in targets]))
-            return target_loss(self.decoder, forced, pad(targets), smoothing=0.0)
+            decoder_output = self.decoder(self.encoder(strips), pad([[START, *ids[:-1]] for ids in targets]))
+            return target_loss(self.decoder, decoder_output, pad(targets), smoothing=0.0)
         log_probs = self.log_probs(strips).transpose(0, 1)  # [T, B, V]
         letters = [ids[:-1] for ids in targets]
         return F.ctc_loss(

@@ -103,7 +103,8 @@ class PointerNetwork(Model[PointerSettings, PointerNet]):
             best = greedy_search(self.net.decoder, encoded, limits=limits)
         else:
             best = [
-                group[0] for group in beam_search(self.net.decoder, encoded, beam=beam, limits=limits, patient=True)
+                group[0]
+                for group in beam_search(self.net.decoder, encoded, beam=beam, limits=limits, early_stopping=False)
             ]
         seen = self._seen(encoded, [one.ids for one in best]) if attention else [None] * count
         return [

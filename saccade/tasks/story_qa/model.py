@@ -11,7 +11,7 @@ import torch
 
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
-from saccade.nets import MemN2N, Recalled
+from saccade.nets import MemN2N, MemN2NOutput
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
@@ -120,7 +120,7 @@ class MemoryNetwork(Model[MemoryNetworkSettings, MemN2N]):
         return results
 
 
-def recall_stories(net: MemN2N, arrays: StoryArrays, *, need_weights: bool = False) -> Recalled:
+def recall_stories(net: MemN2N, arrays: StoryArrays, *, need_weights: bool = False) -> MemN2NOutput:
     """What the net answers to the questions of arrays."""
     sentences, stories, questions = (torch.from_numpy(array) for array in arrays[:3])
     return net(sentences, stories, questions, need_weights=need_weights)

@@ -44,10 +44,15 @@ def force_decode(net: TranslationNet, sources: Sequence[Tokens], targets: Sequen
     """Score each target, all positions at once. A row is the word that is being written."""
     batch = make_batch([Example(source.ids, target.ids) for source, target in zip(sources, targets, strict=True)])
     encoded = net.encode(batch.source, batch.source_lengths, need_weights=True)
-    forced = net.decoder(encoded, batch.previous, need_weights=True)
+    decoder_output = net.decoder(encoded, batch.previous, need_weights=True)
     output = net.decoder.output
     losses = projected_cross_entropy(
-        forced.features.flatten(0, 1), output.weight, output.bias, batch.target.flatten(), smoothing=0.0, ignore=PAD
+        decoder_output.features.flatten(0, 1),
+        output.weight,
+        output.bias,
+        batch.target.flatten(),
+        smoothing=0.0,
+        ignore=PAD,
     )
     log_probs = -losses.each.view_as(batch.target).sum(1)
     decodings: list[ForcedDecoding] = []
@@ -65,9 +70,9 @@ def force_decode(net: TranslationNet, sources: Sequence[Tokens], targets: Sequen
                 target.words,
                 shifted.words,
                 encoder_attention=_of_words(encoded.weights, row, source, source),
-                decoder_attention=_of_words(forced.own_weights, row, target, shifted),
-                shifted_attention=_a_step_later(forced.weights, row, target, source),
-                attention=_of_words(forced.weights, row, target, source),
+                decoder_attention=_of_words(decoder_output.self_weights, row, target, shifted),
+                shifted_attention=_a_step_later(decoder_output.weights, row, target, source),
+                attention=_of_words(decoder_output.weights, row, target, source),
             )
         )
     return decodings

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Self, Unpack, get_args
 import torch
 
 from saccade.base.errors import InputError, expect
-from saccade.decode import UNTRACED, Hypothesis, Search, SearchOptions, Trace, TreeNode, find, read_search
+from saccade.decode import NO_TRACE, Hypothesis, Search, SearchOptions, Trace, TreeNode, find, read_search
 from saccade.look import AttentionMap
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
@@ -254,7 +254,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         prefixes: list[list[int]],
         texts: list[str],
         how: Search,
-        trace: Trace = UNTRACED,
+        trace: Trace = NO_TRACE,
     ) -> list[list[Hypothesis]]:
         limits = [min(3 * len(source.ids) + 20, self.net.max_length) for source in sources]
         encoded = self.net.encode(

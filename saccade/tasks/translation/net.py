@@ -4,8 +4,8 @@ from torch import Tensor, nn
 
 from saccade.nets import (
     Decoder,
+    DecoderOutput,
     Encoded,
-    Forced,
     RnnDecoder,
     RnnEncoder,
     TransformerDecoder,
@@ -36,7 +36,7 @@ class TranslationNet(nn.Module):
     def encode(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         return self.encoder(source, lengths, need_weights=need_weights)
 
-    def forward(self, batch: Batch, *, need_weights: bool = False) -> Forced:
+    def forward(self, batch: Batch, *, need_weights: bool = False) -> DecoderOutput:
         """The decoder's features for the batch's own targets."""
         return self.decoder(self.encode(batch.source, batch.source_lengths), batch.previous, need_weights=need_weights)
 

@@ -25,8 +25,10 @@ def test_the_log_probability_is_that_of_the_tokens(model: str) -> None:
         ids = torch.tensor([translator.tokenize(source, "x").ids])
         wanted = translator.vocabularies.target.encode(target).ids
         with torch.no_grad():
-            forced = net.decoder(net.encode(ids, torch.tensor([ids.shape[1]])), torch.tensor([[2, *wanted[:-1]]]))
-            probabilities = net.decoder.output(forced.features[0]).softmax(-1)
+            decoder_output = net.decoder(
+                net.encode(ids, torch.tensor([ids.shape[1]])), torch.tensor([[2, *wanted[:-1]]])
+            )
+            probabilities = net.decoder.output(decoder_output.features[0]).softmax(-1)
         log_prob = sum(math.log(probabilities[index, token]) for index, token in enumerate(wanted))
         assert decoding.log_prob == pytest.approx(log_prob, abs=1e-3)
 

@@ -170,10 +170,10 @@ def test_attention_is_that_of_the_words_own_tokens() -> None:
     found = translator.score(["9 mai 2026"], ["2026-05-09"])[0].attention
     assert translator.net.training  # it was told to learn, and still shows what it does without dropout
     encoded = translator.net.eval().encode(torch.tensor([source.ids]), torch.tensor([len(source.ids)]))
-    forced = translator.net.decoder(encoded, torch.tensor([[2, *ids[:-1]]]), need_weights=True)
-    assert forced.weights is not None
+    decoder_output = translator.net.decoder(encoded, torch.tensor([[2, *ids[:-1]]]), need_weights=True)
+    assert decoder_output.weights is not None
     assert found is not None
-    np.testing.assert_allclose(found, forced.weights[0].detach().numpy(), atol=1e-6)
+    np.testing.assert_allclose(found, decoder_output.weights[0].detach().numpy(), atol=1e-6)
 
 
 @pytest.mark.parametrize("model", list(MODELS))
