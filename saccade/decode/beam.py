@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from saccade.base.errors import InputError
+from saccade.decode.prefix import begin
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
 from saccade.decode.trace import NO_TRACE, Trace
 from saccade.nets import Encoded, Searchable, spread
-from saccade.text import END, START
+from saccade.text import END
 
 StateT = TypeVar("StateT")
 Numbers = NDArray[np.int64]
@@ -25,7 +26,7 @@ Floats = NDArray[np.float32]
 @torch.inference_mode()
 def beam_search(
     decoder: Searchable[StateT],
-    encoded: Encoded,
+    encoded: Encoded | None,
     *,
     beam: int,
     limits: Sequence[int],
@@ -53,18 +54,18 @@ def beam_search(
     rules = make_rules(limits, prefixes)
     # one row for each beam; all but the first of a sentence begin as impossible, or they would all be the same
     rows = spread(len(limits), beam)  # [N * K]
-    state = decoder.start(encoded, copies=beam)
-    rules = rules.select(rows)
-    sentence_limits = rules.limits[::beam].tolist()
-    real = encoded.mask[:, 0].index_select(0, rows)  # [N * K, S]
-    scores = np.tile(np.array([0.0] + [-np.inf] * (beam - 1), dtype=np.float32), (len(limits), 1))  # [N, K]
-    tokens = torch.full((len(rows),), START)
+    at_once = not beta and trace is NO_TRACE
+    begun = begin(decoder, encoded, size=len(limits), prefixes=prefixes, copies=beam, at_once=at_once)
+    state, tokens, position, of_prefixes = begun
+    sentence_limits, rules = rules.limits.tolist(), rules.select(rows)
+    real = torch.zeros(len(rows), 0) if encoded is None else encoded.mask[:, 0].index_select(0, rows)  # [N * K, S]
+    scores = np.full((len(limits), beam), -np.inf, dtype=np.float32)  # [N, K]
+    scores[:, 0] = of_prefixes.numpy()
     coverage = torch.zeros(real.shape) if beta else None
 
     back_pointers = _BackPointers()
     finished: list[list[_Finished]] = [[] for _ in limits]
     active = list(range(len(limits)))  # the sentence of each group of rows
-    position = 0
     trace.begin(len(limits), beam)
     while active:
         step = decoder.step(tokens, state, need_weights=coverage is not None, best=rules.candidates(position, 2 * beam))
@@ -113,10 +114,10 @@ def beam_search(
                 rules, real = rules.select(rows), real[rows]
     return [
         [
-            Hypothesis([*back_pointers.of(one.row, one.length), END], one.score, one.log_prob)
+            Hypothesis([*given[: begun.length], *back_pointers.of(one.row, one.length - begun.length), END], *one[:2])
             for one in _highest(found, best)
         ]
-        for found in finished
+        for given, found in zip(prefixes or [()] * len(limits), finished, strict=True)
     ]
 
 

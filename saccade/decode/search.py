@@ -84,7 +84,7 @@ def read_search(options: SearchOptions) -> Search:
 
 def find(
     decoder: Searchable[StateT],
-    encoded: Encoded,
+    encoded: Encoded | None,
     how: Search,
     *,
     limits: Sequence[int],
@@ -103,7 +103,7 @@ def find(
             uniforms = [_uniforms(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
             drawn = sample(
                 decoder,
-                encoded.repeat(how.nbest),
+                None if encoded is None else encoded.repeat(how.nbest),
                 limits=[limit for limit in limits for _ in range(how.nbest)],
                 prefixes=[prefix for prefix in prefixes for _ in range(how.nbest)],
                 uniforms=torch.tensor(uniforms, dtype=torch.float64),

@@ -9,16 +9,17 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from saccade.decode.prefix import begin
 from saccade.decode.rules import Hypothesis, Rules, make_rules
 from saccade.nets import Encoded, Searchable
-from saccade.text import END, START
+from saccade.text import END
 
 StateT = TypeVar("StateT")
 
 
 def greedy_search(
     decoder: Searchable[StateT],
-    encoded: Encoded,
+    encoded: Encoded | None,
     *,
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
@@ -34,7 +35,7 @@ def greedy_search(
 
 def sample(
     decoder: Searchable[StateT],
-    encoded: Encoded,
+    encoded: Encoded | None,
     *,
     limits: Sequence[int],
     uniforms: Tensor,
@@ -83,7 +84,7 @@ def draw(log_probs: Tensor, uniforms: Tensor, *, temperature: float, top_k: int 
 @torch.inference_mode()
 def _follow(
     decoder: Searchable[StateT],
-    encoded: Encoded,
+    encoded: Encoded | None,
     choose: Callable[[Tensor, Rules, Tensor, int], tuple[Tensor, Tensor]],
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None,
@@ -96,12 +97,9 @@ def _follow(
     ended leave the batch.
     """
     rules = make_rules(limits, prefixes)
-    state = decoder.start(encoded)
+    state, tokens, position, log_prob = begin(decoder, encoded, size=len(limits), prefixes=prefixes)
     rows = torch.arange(len(limits))  # which output each row of the batch is
-    tokens = torch.full((len(limits),), START)
-    written: list[list[int]] = [[] for _ in limits]
-    log_prob = torch.zeros(len(limits))
-    position = 0
+    written: list[list[int]] = [list(prefix[:position]) for prefix in prefixes or [()] * len(limits)]
     while len(rows):
         step = decoder.step(tokens, state, best=None if best is None else rules.candidates(position, best))
         tokens, added = choose(step.logits, rules, rows, position)

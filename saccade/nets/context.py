@@ -18,14 +18,23 @@ class Context(nn.Module, ABC):
     size: int  # of a context vector
     follows_query: bool  # whether it depends on who asks
     shares_memory = True  # whether several queries can ask one memory, none knowing of the others
+    grows = False  # whether the decoder's own states come into the memory
 
     @abstractmethod
     def remember(self, encoded: Encoded) -> Memory:
-        """Prepare the source, once for all steps."""
+        """Precompute what queries will ask of the source, once for all steps."""
 
     @abstractmethod
     def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
         """The contexts of the queries `[B, T, D]`: `[B, T, size]`."""
+
+    def without_source(self, first: Tensor) -> Memory:
+        """The memory where there is no source, for first states like `[B, D]`."""
+        raise ValueError(f"context: a {type(self).__name__} wants a source, and this decoder has none")
+
+    def extend(self, memory: Memory, states: Tensor) -> Memory:
+        """The memory after the decoder's states `[B, T, D]`, which asked it; that of a source stays as it was."""
+        return memory
 
 
 class AttentionContext(Context):
@@ -45,6 +54,44 @@ class AttentionContext(Context):
 
     def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
         return self.attention.recall(query, memory, state=state, need_weights=need_weights)
+
+
+class PastContext(Context):
+    """c_t = Σ_i<t a_ti s_i: the decoder attends to its own earlier states, all of them or the last `window`.
+
+    There is no source; the memory grows by a state a step. The first step has nothing to look at, and gets zeros.
+    """
+
+    follows_query = True
+    shares_memory = False  # each sequence has a past of its own
+    grows = True
+
+    def __init__(self, dim: int, *, score: str, weighting: str, window: int | None = None) -> None:
+        super().__init__()
+        self.size = dim
+        self.window = window
+        self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
+
+    def remember(self, encoded: Encoded) -> Memory:
+        raise ValueError("context: a PastContext looks at no source")
+
+    def without_source(self, first: Tensor) -> Memory:
+        return self.attention.remember(first[:, None][:, :0])
+
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
+        """The states of `memory` are those before the first query; the queries are states, and look at each other."""
+        known, steps = memory.key.shape[-2], query.shape[-2]
+        if steps > 1:
+            memory = self.extend(memory, query[:, :-1])
+        queries = known + torch.arange(steps, device=query.device)[:, None]  # [T, 1], how many states were before each
+        keys = torch.arange(known + steps - 1, device=query.device)
+        mask = keys < queries  # [T, S]
+        if self.window is not None:
+            mask &= keys >= queries - self.window
+        return self.attention.recall(query, memory, mask=mask, state=state, need_weights=need_weights)
+
+    def extend(self, memory: Memory, states: Tensor) -> Memory:
+        return self.attention.remember(states, before=memory)
 
 
 class SumContext(Context):
@@ -101,7 +148,10 @@ class NoContext(Context):
     size = 0
 
     def remember(self, encoded: Encoded) -> Memory:
-        nothing = encoded.states[:, :0, :0]
+        return self.without_source(encoded.states[:, 0])
+
+    def without_source(self, first: Tensor) -> Memory:
+        nothing = first[:, None][:, :0, :0]
         return Memory(nothing, nothing)
 
     def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:

@@ -29,6 +29,8 @@ class Encoded(NamedTuple):
 
 StateT = TypeVar("StateT")
 
+_LOGITS_AT_ONCE = 1 << 24
+
 
 class Step(NamedTuple, Generic[StateT]):
     """What one step gives."""
@@ -47,6 +49,20 @@ class DecoderOutput(NamedTuple):
     self_weights: Tensor | None = None  # [B, L, H, T, T], what the target saw of itself, likewise
 
 
+def batch_size(encoded: Encoded | None, prefix: Tensor | None, *, has_source: bool) -> int:
+    """How many sequences a decoder is to start, if it can do so with what it was given."""
+    if has_source != (encoded is not None):
+        wanted = "what an encoder gives" if has_source else "None: this decoder has no source"
+        raise ValueError(f"encoded: found {'none' if encoded is None else 'a source'}, wanted {wanted}")
+    if encoded is None and prefix is None:
+        raise ValueError("prefix: found none, wanted one of [batch, tokens], if only of no tokens: nothing else counts")
+    # not len(), which makes a number of a shape that is left open
+    size = encoded.states.shape[0] if encoded is not None else prefix.shape[0] if prefix is not None else 0
+    if prefix is not None and (prefix.dim() != 2 or prefix.shape[0] != size):
+        raise ValueError(f"prefix: found shape {list(prefix.shape)}, wanted [{size}, tokens]")
+    return size
+
+
 def spread(sources: int, copies: int, device: torch.device | None = None) -> Tensor:
     """Each number below `sources`, `copies` times in a row."""
     return torch.arange(sources, device=device).repeat_interleave(copies)
@@ -56,8 +72,12 @@ class Searchable(nn.Module, ABC, Generic[StateT]):
     """What a search can go through: it says token by token what may come next, and keeps nothing between calls."""
 
     @abstractmethod
-    def start(self, encoded: Encoded, *, copies: int = 1) -> StateT:
-        """The state before the first token, of `copies` sequences for each that was encoded, side by side."""
+    def start(self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1) -> StateT:
+        """The state before the first step, of `copies` sequences for each of the batch, side by side.
+
+        encoded   what to look at; None for a decoder that has no source
+        prefix    `[B, P]` tokens that have been written already, the same number for all: they are read in one pass
+        """
 
     @abstractmethod
     def step(
@@ -79,6 +99,21 @@ class Searchable(nn.Module, ABC, Generic[StateT]):
         The `copies` sequences of one source stay together, side by side, as many as there were.
         """
 
+    def log_prob(self, encoded: Encoded | None, tokens: Tensor) -> Tensor:
+        """The log probability of each row of tokens `[B, 1 + P]` after its first: `[B]`."""
+        state, total = self.start(encoded, prefix=tokens[:, :0]), torch.zeros(len(tokens), device=tokens.device)
+        for read, wanted in zip(tokens[:, :-1].unbind(1), tokens[:, 1:].unbind(1), strict=True):
+            step = self.step(read, state)
+            state = step.state
+            total = total + step.logits.float().log_softmax(-1).gather(1, wanted[:, None])[:, 0]
+        return total
+
+    def _read_by_steps(self, tokens: Tensor, state: StateT) -> StateT:
+        """The state after the tokens `[B, P]`, read one by one."""
+        for token in tokens.unbind(1):
+            state = self.step(token, state).state
+        return state
+
 
 class Decoder(Searchable[StateT], ABC):
     """Writes a target, token by token or all at once, while looking at what was encoded.
@@ -89,5 +124,15 @@ class Decoder(Searchable[StateT], ABC):
     output: nn.Linear  # features [..., D] -> logits [..., V]
 
     @abstractmethod
-    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
+    def forward(self, encoded: Encoded | None, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
         """Read a whole target, `[B, T]`, each token before the one that it predicts."""
+
+    def log_prob(self, encoded: Encoded | None, tokens: Tensor) -> Tensor:
+        """As of `Searchable`, all tokens at once; of the logits, some exist at a time."""
+        features = self(encoded, tokens[:, :-1]).features  # [B, P, D]
+        some = max(1, _LOGITS_AT_ONCE // (len(tokens) * self.output.out_features))
+        parts = [
+            self.output(part).float().log_softmax(-1).gather(-1, wanted[..., None]).sum((1, 2))
+            for part, wanted in zip(features.split(some, 1), tokens[:, 1:].split(some, 1), strict=True)
+        ]
+        return torch.stack(parts).sum(0)

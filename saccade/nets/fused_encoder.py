@@ -14,8 +14,8 @@ from torch import Tensor
 
 from saccade.nets._kernels.layers import addresses_of, expect_states
 from saccade.nets.decoder import Encoded
-from saccade.nets.transformer_steps import SOURCE, LayerNormWeights, LinearWeights
-from saccade.runtime.native import call, library_for
+from saccade.nets.transformer_weights import LayerNormWeights, LinearWeights, step_library
+from saccade.runtime.native import call
 
 # Up to so many tokens, padding among them. With more, torch's matrix products make up for the many calls.
 MAX_FUSED_TOKENS = 48
@@ -60,7 +60,7 @@ def fused_encode(x: Tensor, mask: Tensor, stack: EncoderStack) -> Tensor | None:
     """
     expect_states(Encoded(x, mask), x.dtype)
     sentences, items, dim = x.shape
-    library = library_for(SOURCE, x) if x.dtype == torch.float32 and sentences * items <= MAX_FUSED_TOKENS else None
+    library = step_library(x) if sentences * items <= MAX_FUSED_TOKENS else None
     if library is None:
         return None
     if stack.addresses is None:

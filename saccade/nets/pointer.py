@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from saccade.attention import Memory, Score, Sinusoidal, StatefulScore, padding_mask, remember
 from saccade.nets.cells import read_padded, run
-from saccade.nets.decoder import Encoded, Searchable, Step, spread
+from saccade.nets.decoder import Encoded, Searchable, Step, batch_size, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.transformer import EncoderLayer, LayerShape
 from saccade.text import END
@@ -108,12 +108,15 @@ class PointerDecoder(Searchable[PointerState]):
         self.rnn = nn.LSTM(dim, dim, batch_first=True)
         self.dropout = Dropout(dropout)
 
-    def start(self, encoded: Encoded, *, copies: int = 1) -> PointerState:
+    def start(self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1) -> PointerState:
+        batch_size(encoded, prefix, has_source=True)
+        assert encoded is not None
         hidden, cell = self.bridge(encoded.final[0])[None].chunk(2, dim=-1)
         memory = remember(encoded.states, score=self.score, mask=encoded.mask)
         past = self.score.initial_state(memory.key) if isinstance(self.score, StatefulScore) else None
         first = hidden.tanh().contiguous(), cell.contiguous()
         state = PointerState(first, memory, encoded.mask[:, 0], past)
+        state = state if prefix is None else self._read_by_steps(prefix, state)
         return state if copies == 1 else self.reorder(state, spread(len(state.free), copies, state.free.device))
 
     def step(

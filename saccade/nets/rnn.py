@@ -6,6 +6,7 @@ Letters: `B` batch, `S` source items, `T` target items, `E` size of an embedding
 from typing import Literal, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import AttentionOutput, Choice, Memory, State, padding_mask
@@ -13,7 +14,7 @@ from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.nets._kernels.project import project
 from saccade.nets.cells import KINDS, Cell, cell_weights, read_padded, run
 from saccade.nets.context import Context
-from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, spread
 from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import is_bare
 from saccade.runtime.precision import linear, through
@@ -93,9 +94,13 @@ class RnnDecoder(Decoder[RnnState]):
         layers: int,
         input_feeding: bool,
         dropout: float,
+        has_source: bool = True,
     ) -> None:
         super().__init__()
+        if context.grows and (has_source or order != "luong"):
+            raise ValueError("context: attention to its own past is for decoders without a source, in the Luong order")
         self.dim = dim
+        self.has_source = has_source
         self.layers = layers
         self.order: Order = order
         self.input_feeding = input_feeding
@@ -111,7 +116,8 @@ class RnnDecoder(Decoder[RnnState]):
             batch_first=True,
             dropout=dropout if layers > 1 else 0.0,
         )
-        self.bridges = nn.ModuleList(nn.Linear(dim, layers * dim) for _ in range(2 if cell == "lstm" else 1))
+        self.parts = 2 if cell == "lstm" else 1  # of a state
+        self.bridges = nn.ModuleList(nn.Linear(dim, layers * dim) for _ in range(self.parts if has_source else 0))
         self.readout = nn.Linear(dim + context.size + (size if attends_first else 0), dim)
         self.output = nn.Linear(dim, embedding.num_embeddings)
 
@@ -120,17 +126,27 @@ class RnnDecoder(Decoder[RnnState]):
         """Whether a whole target is computed at once, not step by step."""
         return not self.input_feeding and (self.order == "luong" or not self.context.follows_query)
 
-    def start(self, encoded: Encoded, *, copies: int = 1) -> RnnState:
+    def start(self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1) -> RnnState:
+        size = batch_size(encoded, prefix, has_source=self.has_source)
+        state = self._start(encoded, size)
+        if prefix is not None and prefix.shape[1]:
+            state = self._read(prefix, state, need_weights=False).state
+        if copies == 1:
+            return state
+        copied = self.reorder(state, spread(size, copies, state.hidden[0].device))
+        return copied._replace(memory=state.memory, copies=copies) if self.context.shares_memory else copied
+
+    def _start(self, encoded: Encoded | None, size: int) -> RnnState:
+        nothing = self.embedding.weight.new_zeros(size, self.dim)  # of all weights, the one that stays one if quantized
+        input_feed = nothing if self.input_feeding else None
+        if encoded is None:
+            hidden = tuple(nothing.new_zeros(self.layers, size, self.dim) for _ in range(self.parts))
+            return RnnState(hidden, self.context.without_source(nothing), State(), input_feed)
         parts = [
             bridge(final).unflatten(-1, (self.layers, self.dim)).transpose(0, 1).contiguous()  # [L, B, D]
             for bridge, final in zip(self.bridges, encoded.final, strict=True)
         ]
-        input_feed = encoded.states.new_zeros(encoded.states.shape[0], self.dim) if self.input_feeding else None
-        state = RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), input_feed)
-        if copies == 1:
-            return state
-        copied = self.reorder(state, spread(len(encoded.states), copies, encoded.states.device))
-        return copied._replace(memory=state.memory, copies=copies) if self.context.shares_memory else copied
+        return RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), input_feed)
 
     def step(
         self, tokens: Tensor, state: RnnState, *, need_weights: bool = False, best: int | None = None
@@ -147,31 +163,34 @@ class RnnDecoder(Decoder[RnnState]):
         input_feed = None if state.input_feed is None else state.input_feed.index_select(0, index)
         return RnnState(hidden, _memory_of(index, state), state.attention.select(index), input_feed, state.copies)
 
-    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
-        embedded = self.dropout(self.embedding(previous))  # [B, T, E]
-        state = self.start(encoded)
-        forward = self._forward_at_once if self.at_once else self._forward_step_by_step
-        features, weights, choice = forward(embedded, state, need_weights=need_weights)
-        return DecoderOutput(features, None if weights is None else weights[:, None, None], choice)
+    def forward(self, encoded: Encoded | None, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
+        size = batch_size(encoded, previous, has_source=self.has_source)
+        read = self._read(previous, self._start(encoded, size), need_weights=need_weights)
+        weights = None if read.weights is None else read.weights[:, None, None]
+        own = self.context.grows
+        return DecoderOutput(read.features, None if own else weights, read.choice, weights if own else None)
 
-    def _forward_at_once(
-        self, embedded: Tensor, state: RnnState, *, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None, Choice | None]:
-        """Features `[B, T, D]` of the embedded target `[B, T, E]`, weights `[B, T, S]`, and draws."""
+    def _read(self, tokens: Tensor, state: RnnState, *, need_weights: bool) -> "_Read":
+        """Read tokens `[B, T]`, all at once where no step waits for what comes out of the one before."""
+        embedded = self.dropout(self.embedding(tokens))  # [B, T, E]
+        forward = self._forward_at_once if self.at_once else self._forward_step_by_step
+        return forward(embedded, state, need_weights=need_weights)
+
+    def _forward_at_once(self, embedded: Tensor, state: RnnState, *, need_weights: bool) -> "_Read":
         if self.order == "bahdanau":  # with a context that does not depend on who asks
             query = state.hidden[0][-1][:, None].expand(-1, embedded.shape[1], -1)  # [B, T, D]
             output = self._attend(query, state, need_weights=need_weights)
-            states, _ = run(self.rnn, torch.cat([embedded, output.context], dim=-1), state.hidden)
+            states, hidden = run(self.rnn, torch.cat([embedded, output.context], dim=-1), state.hidden)
             features = self._readout([states, output.context, embedded])
         else:
-            states, _ = run(self.rnn, embedded, state.hidden)
+            states, hidden = run(self.rnn, embedded, state.hidden)
             output = self._attend(states, state, need_weights=need_weights)
             features = self._readout([states, output.context])
-        return features, output.weights, output.choice
+        memory = self.context.extend(state.memory, states)
+        state = state._replace(hidden=hidden, memory=memory, attention=output.state)
+        return _Read(features, state, output.weights, output.choice)
 
-    def _forward_step_by_step(
-        self, embedded: Tensor, state: RnnState, *, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None, Choice | None]:
+    def _forward_step_by_step(self, embedded: Tensor, state: RnnState, *, need_weights: bool) -> "_Read":
         """The same. What does not depend on the step before is computed for all steps, before or after them."""
         cells = _StackedCells(self.rnn, self.between_layers, given=embedded.shape[-1])
         by_time = embedded.transpose(0, 1)
@@ -186,9 +205,11 @@ class RnnDecoder(Decoder[RnnState]):
             features = self._readout([torch.stack(part, dim=1) for part in parts])
         weights = [step.attention.weights for step in steps if step.attention.weights is not None]
         choices = [step.attention.choice for step in steps if step.attention.choice is not None]
-        return (
+        keys = max((one.shape[-1] for one in weights), default=0)  # a memory that grows has more of them at each step
+        return _Read(
             features,
-            torch.cat(weights, dim=1) if weights else None,
+            state,
+            torch.cat([F.pad(one, (0, keys - one.shape[-1])) for one in weights], dim=1) if weights else None,
             Choice(*(torch.cat(parts, dim=-1) for parts in zip(*choices, strict=True))) if choices else None,
         )
 
@@ -207,7 +228,8 @@ class RnnDecoder(Decoder[RnnState]):
             output = self._attend(top[:, None], state, need_weights=need_weights)
             read = [top, output.context[:, 0]]
         features = self._readout(read) if self.input_feeding else None
-        state = state._replace(hidden=hidden, attention=output.state, input_feed=features)
+        memory = self.context.extend(state.memory, top[:, None])
+        state = state._replace(hidden=hidden, memory=memory, attention=output.state, input_feed=features)
         return _StepOutput(read, features, output, state)
 
     def _readout(self, read: list[Tensor]) -> Tensor:
@@ -224,6 +246,15 @@ class RnnDecoder(Decoder[RnnState]):
         return output._replace(context=output.context.flatten(0, 1)[:, None], weights=weights)
 
 
+class _Read(NamedTuple):
+    """Several tokens that were read."""
+
+    features: Tensor  # [B, T, D]
+    state: RnnState
+    weights: Tensor | None  # [B, T, S], if they were asked for and there are any
+    choice: Choice | None  # the draws of hard attention, [B, T]
+
+
 class _StepOutput(NamedTuple):
     """What one step gives."""
 
@@ -236,8 +267,8 @@ class _StepOutput(NamedTuple):
 class _StackedCells:
     """The cells of all layers, one step at a time over one sequence.
 
-    Of what the lowest layer reads, the first `given` numbers are known before the first step, and `project` does their
-    part for all steps at once. The rest comes out of the steps themselves.
+    Of what the lowest layer reads, the first `given` numbers are known before the cells, and `project` does their part
+    for all steps at once. The rest comes out of the steps themselves.
     """
 
     def __init__(self, rnn: nn.RNNBase, between_layers: Dropout, *, given: int) -> None:

@@ -11,22 +11,21 @@ from torch import Tensor, nn
 
 from saccade.attention import AttentionOutput, Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
 from saccade.nets._kernels.project import project
-from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.fused_encoder import MAX_FUSED_TOKENS, EncoderStack, EncoderWeights, fused_encode, gather_encoder
-from saccade.nets.transformer_steps import (
+from saccade.nets.transformer_steps import StepState, read_prefix, start_steps, step_through
+from saccade.nets.transformer_weights import (
     LayerWeights,
     LinearWeights,
     StackWeights,
-    StepState,
     any_quantized,
     fast_layer_norm,
+    fused_activation,
     gather,
     norm_of,
     scale_for_steps,
     stack,
-    start_steps,
-    step_through,
 )
 from saccade.runtime.eager import is_eager
 from saccade.runtime.precision import through
@@ -163,9 +162,9 @@ class TransformerEncoder(nn.Module):
             if encoded is not None:
                 return Encoded(self.norm(encoded), mask)
         for layer in self.layers:
-            x, layer_weights = layer(x, mask, need_weights=need_weights)
-            if layer_weights is not None:
-                weights.append(layer_weights)  # [B, H, S, S]
+            x, seen = layer(x, mask, need_weights=need_weights)
+            if seen is not None:
+                weights.append(seen)  # [B, H, S, S]
         return Encoded(self.norm(x), mask, weights=_stacked(weights))
 
     def _fused_encode(self, x: Tensor, mask: Tensor) -> Tensor | None:
@@ -179,7 +178,7 @@ class TransformerEncoder(nn.Module):
         """The weights for the native loop, if it computes what these layers do."""
         layers = self._layers()
         scale = scale_for_steps(layers, EncoderLayer, FeedForward, Residual, heads=self.shape.heads)
-        if scale is None or not all(isinstance(layer.feed_forward.activation, nn.ReLU) for layer in layers):
+        if scale is None or not all(fused_activation(layer.feed_forward.activation) == 0 for layer in layers):
             return None
         weights = tuple(layer.weights() for layer in layers)
         if any_quantized(weights):
@@ -196,22 +195,23 @@ def _stacked(weights: list[Tensor]) -> Tensor | None:
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, attention to the source, feed-forward."""
+    """Causal self-attention, attention to the source if there is one, feed-forward."""
 
-    def __init__(self, shape: LayerShape) -> None:
+    def __init__(self, shape: LayerShape, *, has_source: bool) -> None:
         super().__init__()
         self.attention = shape.attention(rotary=shape.positions == "rotary")
-        self.cross_attention = shape.attention(rotary=False)
+        self.cross_attention = shape.attention(rotary=False) if has_source else None
         self.feed_forward = FeedForward(shape)
-        self.attention_residual, self.cross_attention_residual = Residual(shape), Residual(shape)
+        self.attention_residual = Residual(shape)
+        self.cross_attention_residual = Residual(shape) if has_source else None
         self.feed_forward_residual = Residual(shape)
 
     def forward(
-        self, x: Tensor, source: Memory, before: Memory | None, *, need_weights: bool
-    ) -> tuple[Tensor, Memory, AttentionOutput, AttentionOutput]:
+        self, x: Tensor, source: Memory | None, before: Memory | None, *, need_weights: bool
+    ) -> tuple[Tensor, Memory, AttentionOutput, AttentionOutput | None]:
         """Read `x` `[B, T, D]` after what is remembered in `before`; gives that memory with `x` added.
 
-        Last come what was seen of the target itself, and of the source.
+        Last come what was seen of the target itself, and of the source, if there is one.
         """
         query = self.attention_residual.normalize_input(x)
         memory = self.attention.remember(query, before=before)
@@ -219,22 +219,24 @@ class DecoderLayer(nn.Module):
         causal = x.shape[1] > 1 if is_eager() else True  # of a shape that is left open nobody can say
         self_output = self.attention.recall(query, memory, causal=causal, need_weights=need_weights)
         x = self.attention_residual.add(x, self_output.context)
-        query = self.cross_attention_residual.normalize_input(x)
-        cross_output = self.cross_attention.recall(query, source, need_weights=need_weights)
-        x = self.cross_attention_residual.add(x, cross_output.context)
+        cross_output = None
+        if self.cross_attention is not None and self.cross_attention_residual is not None and source is not None:
+            query = self.cross_attention_residual.normalize_input(x)
+            cross_output = self.cross_attention.recall(query, source, need_weights=need_weights)
+            x = self.cross_attention_residual.add(x, cross_output.context)
         x = self.feed_forward_residual.add(x, self.feed_forward(self.feed_forward_residual.normalize_input(x)))
         return x, memory, self_output, cross_output
 
     def weights(self) -> LayerWeights:
         """What the steps need of this layer."""
-        attention, cross = self.attention, self.cross_attention
+        attention, cross, cross_residual = self.attention, self.cross_attention, self.cross_attention_residual
         return LayerWeights(
             norm_of(self.attention_residual.norm),
             stack(attention.query_projection, attention.key_projection, attention.value_projection),
             stack(attention.output_projection),
-            norm_of(self.cross_attention_residual.norm),
-            stack(cross.query_projection),
-            stack(cross.output_projection),
+            None if cross_residual is None else norm_of(cross_residual.norm),
+            None if cross is None else stack(cross.query_projection),
+            None if cross is None else stack(cross.output_projection),
             norm_of(self.feed_forward_residual.norm),
             stack(self.feed_forward.inner),
             self.feed_forward.activation,
@@ -245,36 +247,49 @@ class DecoderLayer(nn.Module):
 class TransformerState(NamedTuple):
     """What a Transformer decoder goes on with in general: for each layer, the source and the target so far."""
 
-    source: tuple[Memory, ...]
+    source: tuple[Memory | None, ...]
     target: tuple[Memory | None, ...]
     length: int  # of the target so far
 
 
 class TransformerDecoder(Decoder[TransformerState | StepState]):
-    """The decoder stack, for a whole target or token by token with a cache.
+    """The decoder stack, for a whole target or token by token with a cache; without a source, it is a language model's.
 
     Without a gradient and with the usual scores, steps are those of `saccade.nets.transformer_steps`.
     """
 
-    def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, max_length: int) -> None:
+    def __init__(
+        self, embedding: nn.Embedding, shape: LayerShape, *, layers: int, max_length: int, has_source: bool = True
+    ) -> None:
         super().__init__()
         self.shape = shape
+        self.has_source = has_source
         self.tokens = TokenEmbedding(embedding, shape, max_length=max_length)
-        self.layers = nn.ModuleList(DecoderLayer(shape) for _ in range(layers))
+        self.layers = nn.ModuleList(DecoderLayer(shape, has_source=has_source) for _ in range(layers))
         self.norm = nn.LayerNorm(shape.dim) if shape.norm == "pre" else nn.Identity()
         self.output = nn.Linear(shape.dim, embedding.num_embeddings, bias=False)
         nn.init.normal_(self.output.weight, std=shape.dim**-0.5)
 
-    def start(self, encoded: Encoded, *, copies: int = 1) -> TransformerState | StepState:
-        steps = self._start_steps(encoded, copies)
-        if steps is not None:
-            return steps
+    def start(
+        self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1
+    ) -> TransformerState | StepState:
+        size = batch_size(encoded, prefix, has_source=self.has_source)
+        state = self._start_steps(encoded, size, copies)
+        if state is not None:
+            return state if prefix is None else read_prefix(self.tokens(prefix), state)
         state = self._start(encoded)
-        return state if copies == 1 else self.reorder(state, spread(len(encoded.states), copies, encoded.states.device))
+        if prefix is not None and prefix.shape[1]:
+            _, state, _, _ = self._read(prefix, state, need_weights=False)
+        return state if copies == 1 else self.reorder(state, spread(size, copies, self.tokens.embedding.weight.device))
 
-    def _start(self, encoded: Encoded) -> TransformerState:
-        source = tuple(layer.cross_attention.remember(encoded.states, mask=encoded.mask) for layer in self._layers())
-        return TransformerState(source, (None,) * len(self.layers), 0)
+    def _start(self, encoded: Encoded | None) -> TransformerState:
+        source = [
+            None
+            if encoded is None or layer.cross_attention is None
+            else layer.cross_attention.remember(encoded.states, mask=encoded.mask)
+            for layer in self._layers()
+        ]
+        return TransformerState(tuple(source), (None,) * len(self.layers), 0)
 
     def step(
         self,
@@ -296,11 +311,14 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
     def reorder(self, state: TransformerState | StepState, index: Tensor) -> TransformerState | StepState:
         if isinstance(state, StepState):
             return state.reorder(index)
-        source = tuple(memory.select(index) for memory in state.source)
-        target = tuple(None if memory is None else memory.select(index) for memory in state.target)
+        source, target = (
+            tuple(None if memory is None else memory.select(index) for memory in memories)
+            for memories in (state.source, state.target)
+        )
         return TransformerState(source, target, state.length)
 
-    def forward(self, encoded: Encoded, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
+    def forward(self, encoded: Encoded | None, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
+        batch_size(encoded, previous, has_source=self.has_source)
         features, _, weights, self_weights = self._read(previous, self._start(encoded), need_weights=need_weights)
         return DecoderOutput(features, weights, self_weights=self_weights)
 
@@ -315,30 +333,32 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         for layer, source, before in zip(self._layers(), state.source, state.target, strict=True):
             x, memory, self_output, cross_output = layer(x, source, before, need_weights=need_weights)
             memories.append(memory)
-            if cross_output.weights is not None and self_output.weights is not None:
-                weights.append(cross_output.weights)  # [B, H, T, S]
+            if self_output.weights is not None:
                 self_weights.append(self_output.weights)  # [B, H, T, T and what was before]
+            if cross_output is not None and cross_output.weights is not None:
+                weights.append(cross_output.weights)  # [B, H, T, S]
         state = TransformerState(state.source, tuple(memories), state.length + tokens.shape[1])
         return self.norm(x), state, _stacked(weights), _stacked(self_weights)
 
-    def _start_steps(self, encoded: Encoded, copies: int) -> StepState | None:
+    def _start_steps(self, encoded: Encoded | None, size: int, copies: int) -> StepState | None:
         """The state for steps of `saccade.nets.transformer_steps`; None where they do not compute these layers."""
         found = None if self.training else derived(self, self._stack)
-        return None if found is None else start_steps(*found, encoded, heads=self.shape.heads, copies=copies)
+        return None if found is None else start_steps(*found, encoded, size=size, heads=self.shape.heads, copies=copies)
 
-    def _stack(self) -> tuple[StackWeights, LinearWeights] | None:
+    def _stack(self) -> tuple[StackWeights, LinearWeights | None] | None:
         """The weights for the steps, and those of the source's keys and values; None if steps compute other layers."""
         layers = self._layers()
         scale = scale_for_steps(layers, DecoderLayer, FeedForward, Residual, heads=self.shape.heads)
         if scale is None:
             return None
-        keys_and_values = (
+        keys_and_values = [
             projection
             for layer in layers
+            if layer.cross_attention is not None
             for projection in (layer.cross_attention.key_projection, layer.cross_attention.value_projection)
-        )
+        ]
         weights = gather(tuple(layer.weights() for layer in layers), pre_norm=self.shape.norm == "pre", scale=scale)
-        return weights, stack(*keys_and_values)
+        return weights, stack(*keys_and_values) if keys_and_values else None
 
     def _layers(self) -> list[DecoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

@@ -17,156 +17,32 @@ Letters: `N` sentences, `K` sequences of each, `S` source items, `C` positions o
 """
 
 import ctypes
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from saccade.attention import Dot, MultiHead, ScaledDot, Soft
-from saccade.nets._kernels.layers import addresses_of, expect_matrix, expect_states
+from saccade.nets._kernels.layers import expect_matrix, expect_states
 from saccade.nets.decoder import Encoded
-from saccade.nets.dropout import Dropout
-from saccade.runtime.eager import is_bare, is_eager, is_plain
-from saccade.runtime.native import KERNELS, call, library_for
-from saccade.runtime.precision import linear, quantizes
+from saccade.nets.transformer_weights import MAX_FUSED_ROWS, LinearWeights, StackWeights, step_library
+from saccade.runtime.native import call
 
 _INITIAL_CAPACITY = 16  # of a sequence, in the cache
-SOURCE = KERNELS / "transformer_step.c"
-
-# What the parts of a layer may be, for their weights to tell all that they do.
-_PARTS = (MultiHead, nn.Linear, nn.LayerNorm, Dropout, nn.ReLU, nn.GELU, Dot, ScaledDot, Soft)
-
-# Up to so many rows go through all layers in one call. With more, torch's matrix products make up for the many calls.
-MAX_FUSED_ROWS = 64
-
-
-class LinearWeights(NamedTuple):
-    """A linear map."""
-
-    weight: Tensor  # [out, in]
-    bias: Tensor  # [out]
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return linear(x, self.weight, self.bias)
-
-
-class LayerNormWeights(NamedTuple):
-    """A layer norm."""
-
-    weight: Tensor
-    bias: Tensor
-    size: tuple[int, ...]
-    eps: float
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return F.layer_norm(x, self.size, self.weight, self.bias, self.eps)
-
-
-def fast_layer_norm(norm: nn.Module, x: Tensor) -> Tensor:
-    """What a last norm gives for the rows `[R, D]` of a step.
-
-    torch's layer norm wakes other threads for each few rows, which at a step's size takes longer than all of it.
-    """
-    if len(x) > MAX_FUSED_ROWS or torch.is_grad_enabled() or not is_bare(norm, nn.LayerNorm):
-        return norm(x)
-    assert isinstance(norm, nn.LayerNorm)
-    variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
-    return torch.addcmul(norm.bias, (x - mean) * torch.rsqrt(variance + norm.eps), norm.weight)
-
-
-class LayerWeights(NamedTuple):
-    """What one decoder layer knows, in the order in which it is used."""
-
-    self_norm: LayerNormWeights
-    qkv: LinearWeights  # query, key and value of self-attention, one under the other
-    self_output: LinearWeights
-    cross_norm: LayerNormWeights
-    cross_query: LinearWeights
-    cross_output: LinearWeights
-    feed_forward_norm: LayerNormWeights
-    inner: LinearWeights
-    activation: nn.Module
-    outer: LinearWeights
-
-
-def stack(*linears: nn.Linear) -> LinearWeights:
-    """Linear maps of one input as one map: their outputs side by side."""
-    if len(linears) == 1:
-        return LinearWeights(linears[0].weight.contiguous(), linears[0].bias.contiguous())
-    return LinearWeights(torch.cat([one.weight for one in linears]), torch.cat([one.bias for one in linears]))
-
-
-def norm_of(layer: nn.LayerNorm) -> LayerNormWeights:
-    return LayerNormWeights(layer.weight.contiguous(), layer.bias.contiguous(), layer.normalized_shape, layer.eps)
-
-
-def scale_for_steps(layers: Iterable[nn.Module], *frames: type[nn.Module], heads: int) -> float | None:
-    """What all dot products of these layers are multiplied by, if they do nothing but what these steps compute.
-
-    frames    the classes of the layers and of what holds their parts together
-
-    None if one of them has another score, weighting or number of heads, or no bias; if its call does more than its
-    weights say (hooks, parametrizations, adapters); if weights are of several dtypes or elsewhere; or if this is no
-    time for it.
-    """
-    if torch.is_grad_enabled() or not is_eager():
-        return None
-    parts = [part for layer in layers for part in layer.modules()]
-    attentions = [part for part in parts if isinstance(part, MultiHead)]
-    if not all(is_bare(part, *_PARTS, *frames) for part in parts) or not all(map(_can_step, attentions)):
-        return None
-    if any(attention.heads != heads for attention in attentions):
-        return None
-    weights = [weight for part in parts for weight in part._parameters.values() if weight is not None]  # noqa: SLF001 - faster
-    if len({weight.dtype for weight in weights}) != 1 or not all(map(is_plain, weights)):
-        return None
-    scales = {_scale(attention) for attention in attentions}
-    return scales.pop() if len(scales) == 1 else None
-
-
-def _scale(attention: MultiHead) -> float:
-    size = attention.query_projection.out_features // attention.heads
-    return size**-0.5 if isinstance(attention.score, ScaledDot) else 1.0
-
-
-def _can_step(attention: MultiHead) -> bool:
-    return (
-        isinstance(attention.score, (Dot, ScaledDot))
-        and isinstance(attention.weighting, Soft)
-        and attention.rotary is None
-        and attention.query_projection.bias is not None
-    )
-
-
-def any_quantized(layers: Iterable[Iterable[object]]) -> bool:
-    """Whether products of these layers are computed in int8 now; the fused loops compute in float32 alone."""
-    return any(quantizes(part.weight) for layer in layers for part in layer if isinstance(part, LinearWeights))
-
-
-class StackWeights(NamedTuple):
-    """What all layers know, and how they are put together."""
-
-    layers: tuple[LayerWeights, ...]
-    pre_norm: bool
-    scale: float  # of the dot products
-    addresses: Tensor | None  # [L, 18], where the tensors of the layers lie, for the native loop if there is one
-    eps: Tensor  # [L, 3], of their norms
-    fused: bool  # whether a few rows may go through all layers in one call
 
 
 class StepState(NamedTuple):
     """What the next step wants to know. A step writes into its tensors, so each state serves one step."""
 
     weights: StackWeights
-    source: Tensor  # [L, 2, N, H, S, d], keys and values
+    source: Tensor | None  # [L, 2, N, H, S, d], keys and values, if there is a source
     source_mask: Tensor | None  # [N, 1, 1, S], 0 or minus infinity; None if nothing is padding
     cache: Tensor  # [L, 2, N, H, C, d], keys and values of all that was written
     self_mask: Tensor | None  # [N, 1, K, C], 0 for what this sequence wrote, else minus infinity; None if K is 1
     diagonal_mask: Tensor | None  # [K, K], 0 where a sequence meets itself, else minus infinity; None if K is 1
     copies: int  # K
     length: int  # of the target so far
+    filled: int  # positions of the cache that are taken: those of a prefix once, all others once for each sequence
 
     def reorder(self, rows: Tensor) -> "StepState":
         """The state of the sequences `rows` `[n * K]`, those of a sentence side by side."""
@@ -178,7 +54,7 @@ class StepState(NamedTuple):
             return self._replace(self_mask=self_mask)
         kept = torch.tensor(sentences, device=rows.device)
         return self._replace(
-            source=self.source.index_select(2, kept),
+            source=None if self.source is None else self.source.index_select(2, kept),
             source_mask=None if self.source_mask is None else self.source_mask.index_select(0, kept),
             cache=self.cache.index_select(2, kept),
             self_mask=self_mask,
@@ -199,47 +75,56 @@ class StepState(NamedTuple):
         )
 
 
-def gather(layers: tuple[LayerWeights, ...], *, pre_norm: bool, scale: float) -> StackWeights:
-    """The weights of a stack. They must not change, nor move, while they are used."""
-    addresses = addresses_of(layers)
-    if len({type(layer.activation) for layer in layers}) > 1 or NativeLoops.for_tensor(layers[0].qkv.weight) is None:
-        addresses = None
-    eps = [[part.eps for part in layer if isinstance(part, LayerNormWeights)] for layer in layers]
-    fused = addresses is not None and isinstance(layers[0].activation, nn.ReLU) and not any_quantized(layers)
-    return StackWeights(layers, pre_norm, scale, addresses, torch.tensor(eps, dtype=torch.float64, device="cpu"), fused)
+def start_steps(
+    weights: StackWeights,
+    cross: LinearWeights | None,
+    encoded: Encoded | None,
+    *,
+    heads: int,
+    copies: int,
+    size: int | None = None,
+) -> StepState:
+    """The state before the first step, with the source projected once, if there is one.
 
-
-def start_steps(weights: StackWeights, cross: LinearWeights, encoded: Encoded, *, heads: int, copies: int) -> StepState:
-    """Project the source once, by the matrix `cross` that makes keys and values for all layers, `[2 L D, D]`."""
+    size    how many sentences there are, if no source tells it
+    cross   makes keys and values of the source for all layers, `[2 L D, D]`
+    """
     qkv = weights.layers[0].qkv.weight
     layers, dim = len(weights.layers), qkv.shape[1]
-    expect_states(encoded, qkv.dtype)
-    sentences, items, size = encoded.states.shape
-    expect_matrix("cross", cross, (2 * layers * dim, size), qkv.dtype)
     if heads < 1 or dim % heads:
         raise ValueError(f"heads: found {heads}, wanted a number that {dim} can be divided by")
     if copies < 1:
         raise ValueError(f"copies: found {copies}, wanted at least 1")
-    projected = cross(encoded.states).view(sentences, items, layers, 2, heads, dim // heads)
-    source_mask = None
-    if not bool(encoded.mask.all()):
-        nothing = encoded.states.new_zeros(encoded.mask.shape)
-        source_mask = nothing.masked_fill_(~encoded.mask, -torch.inf)[:, None]
+    if (cross is None) != (encoded is None):
+        raise ValueError("encoded: wanted a source where the layers look at one, and none where they do not")
+    source = source_mask = None
+    if cross is not None and encoded is not None:
+        size = len(encoded.states)
+        source, source_mask = _project_source(cross, encoded, layers=layers, heads=heads, like=qkv)
+    if size is None:
+        raise ValueError("size: found none, wanted the number of sentences, where no source tells it")
     capacity = _INITIAL_CAPACITY * copies
     self_mask = diagonal_mask = None
     if copies > 1:
-        self_mask = encoded.states.new_full((sentences, 1, copies, capacity), -torch.inf)
-        diagonal_mask = encoded.states.new_full((copies, copies), -torch.inf).fill_diagonal_(0)
-    return StepState(
-        weights,
-        projected.permute(2, 3, 0, 4, 1, 5).contiguous(),
-        source_mask,
-        encoded.states.new_empty(layers, 2, sentences, heads, capacity, dim // heads),
-        self_mask,
-        diagonal_mask,
-        copies,
-        0,
-    )
+        self_mask = qkv.new_full((size, 1, copies, capacity), -torch.inf)
+        diagonal_mask = qkv.new_full((copies, copies), -torch.inf).fill_diagonal_(0)
+    cache = qkv.new_empty(layers, 2, size, heads, capacity, dim // heads)
+    return StepState(weights, source, source_mask, cache, self_mask, diagonal_mask, copies, length=0, filled=0)
+
+
+def _project_source(
+    cross: LinearWeights, encoded: Encoded, *, layers: int, heads: int, like: Tensor
+) -> tuple[Tensor, Tensor | None]:
+    """Keys and values for all layers, `[L, 2, N, H, S, d]`, and what is added to scores, `[N, 1, 1, S]`."""
+    expect_states(encoded, like.dtype)
+    sentences, items, _ = encoded.states.shape
+    dim = like.shape[1]
+    expect_matrix("cross", cross, (2 * layers * dim, encoded.states.shape[2]), like.dtype)
+    projected = cross(encoded.states).view(sentences, items, layers, 2, heads, dim // heads)
+    mask = None
+    if not bool(encoded.mask.all()):
+        mask = encoded.states.new_zeros(encoded.mask.shape).masked_fill_(~encoded.mask, -torch.inf)[:, None]
+    return projected.permute(2, 3, 0, 4, 1, 5).contiguous(), mask
 
 
 def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Tensor, StepState, Tensor | None]:
@@ -248,21 +133,44 @@ def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Te
     Gives features `[N * K, D]`, the state after it, and the weights `[N * K, L, H, S]` if they are wanted.
     """
     _expect_rows(x, state)
-    state = _with_room(state)
-    if (
-        state.self_mask is not None and state.diagonal_mask is not None
-    ):  # what is written now can be seen by whoever writes it
-        here = slice(state.length * state.copies, (state.length + 1) * state.copies)
-        state.self_mask[..., here] = state.diagonal_mask
+    state = _with_room(state, state.copies)
+    if state.self_mask is not None and state.diagonal_mask is not None:
+        # what is written now can be context by whoever writes it
+        state.self_mask[..., state.filled : state.filled + state.copies] = state.diagonal_mask
     native = None if need_weights or state.weights.addresses is None else NativeLoops.for_tensor(x)
     loops = TorchLoops(keeps_weights=need_weights) if native is None else native
-    if native is not None and state.weights.fused and len(x) <= MAX_FUSED_ROWS:
+    if native is not None and state.weights.fused is not None and len(x) <= MAX_FUSED_ROWS:
         x = native.through_layers(x, state)
     else:
         for number in range(len(state.weights.layers)):
             x = _through_layer(x, number, state, loops)
     weights = torch.stack(loops.weights, dim=1) if loops.weights else None
-    return x, state._replace(length=state.length + 1), weights
+    return x, state._replace(length=state.length + 1, filled=state.filled + state.copies), weights
+
+
+def read_prefix(x: Tensor, state: StepState) -> StepState:
+    """Read the first tokens of each sentence, `[N, P, D]`, in one pass; all of its sequences go on from them."""
+    _, _, sentences, heads, _, size = state.cache.shape
+    if (
+        state.length
+        or x.dim() != 3
+        or (len(x), x.shape[2]) != (sentences, heads * size)
+        or x.dtype != state.cache.dtype
+    ):
+        raise ValueError(
+            f"x: found shape {list(x.shape)} of {x.dtype} after {state.length} tokens, wanted"
+            f" [{sentences}, tokens, {heads * size}] of {state.cache.dtype} after none"
+        )
+    length = x.shape[1]
+    state = _with_room(state, length + state.copies)
+    # tokens of one sentence side by side, as the sequences of one sentence are in a step; each may look at those before
+    hidden = x.new_full((length, length), -torch.inf).triu(1)[None, None]  # [1, 1, P, P]
+    together, rows = state._replace(self_mask=hidden, copies=length), x.flatten(0, 1)
+    for number in range(len(state.weights.layers)):
+        rows = _through_layer(rows, number, together, TorchLoops(keeps_weights=False))
+    if state.self_mask is not None:
+        state.self_mask[..., :length] = 0
+    return state._replace(length=length, filled=length)
 
 
 def _expect_rows(x: Tensor, state: StepState) -> None:
@@ -279,9 +187,10 @@ def _through_layer(x: Tensor, number: int, state: StepState, loops: "TorchLoops 
     x = x + layer.self_output(loops.self_attention(projected, number, state))
     x = x if pre_norm else layer.self_norm(x)
 
-    query = layer.cross_query(layer.cross_norm(x) if pre_norm else x)
-    x = x + layer.cross_output(loops.cross_attention(query, number, state))
-    x = x if pre_norm else layer.cross_norm(x)
+    if layer.cross_norm is not None and layer.cross_query is not None and layer.cross_output is not None:
+        query = layer.cross_query(layer.cross_norm(x) if pre_norm else x)
+        x = x + layer.cross_output(loops.cross_attention(query, number, state))
+        x = x if pre_norm else layer.cross_norm(x)
 
     x = x + layer.outer(layer.activation(layer.inner(layer.feed_forward_norm(x) if pre_norm else x)))
     return x if pre_norm else layer.feed_forward_norm(x)
@@ -295,13 +204,12 @@ class TorchLoops:
         self.weights: list[Tensor] = []  # [N * K, H, S] of each layer
 
     def self_attention(self, projected: Tensor, number: int, state: StepState) -> Tensor:
-        """Self-attention of layer `number`: query, key and value `[N * K, 3 D]` -> the context `[N * K, D]`.
+        """Self-attention of layer `number`: query, key and value `[N * K, 3 D]` -> what is context, `[N * K, D]`.
 
         The new keys and values are written into the cache.
         """
         _, _, sentences, heads, _, size = state.cache.shape
-        first = state.length * state.copies
-        last = first + state.copies
+        first, last = state.filled, state.filled + state.copies
         parts = projected.view(sentences, state.copies, 3, heads, size).permute(2, 0, 3, 1, 4)  # [3, N, H, K, d]
         cache = state.cache[number]
         cache[:, :, :, first:last] = parts[1:]
@@ -311,9 +219,9 @@ class TorchLoops:
         return context.transpose(1, 2).reshape(len(projected), heads * size)
 
     def cross_attention(self, query: Tensor, number: int, state: StepState) -> Tensor:
-        """Attention of layer `number` to the source: `[N * K, D]` -> the context `[N * K, D]`."""
-        _, _, sentences, heads, _, size = state.source.shape
-        keys, values = state.source[number]  # [N, H, S, d] each
+        """Attention of layer `number` to the source: `[N * K, D]` -> what is context, `[N * K, D]`."""
+        keys, values = _source_of(state, number)  # [N, H, S, d] each
+        sentences, heads, _, size = keys.shape
         queries = query.view(sentences, state.copies, heads, size).transpose(1, 2)  # [N, H, K, d]
         mask, scale = state.source_mask, state.weights.scale
         if self.keeps_weights:
@@ -334,13 +242,14 @@ class NativeLoops:
 
     @classmethod
     def for_tensor(cls, x: Tensor) -> "NativeLoops | None":
-        library = library_for(SOURCE, x) if x.dtype == torch.float32 else None
+        library = step_library(x)
         return None if library is None else cls(library)
 
     def through_layers(self, x: Tensor, state: StepState) -> Tensor:
         """All layers in one call."""
         layers, _, sentences, heads, capacity, size = state.cache.shape
-        items, dim, inner = state.source.shape[4], heads * size, len(state.weights.layers[0].inner.weight)
+        items = 0 if state.source is None else state.source.shape[4]
+        dim, inner = heads * size, len(state.weights.layers[0].inner.weight)
         x = x.clone(memory_format=torch.contiguous_format)
         workspace = x.new_empty(len(x) * (dim + max(inner, 3 * dim) + max(items, capacity)))
         call(
@@ -349,8 +258,8 @@ class NativeLoops:
                 *(x, state.weights.addresses, state.weights.eps),
                 *(state.source, state.source_mask, state.cache, state.self_mask, workspace),
             ),
-            *(sentences, state.copies, items, capacity, (state.length + 1) * state.copies),
-            *(dim, heads, inner, layers, int(state.weights.pre_norm), state.weights.scale),
+            *(sentences, state.copies, items, capacity, state.filled + state.copies),
+            *(dim, heads, inner, layers, int(state.weights.pre_norm), state.weights.fused or 0, state.weights.scale),
         )
         return x
 
@@ -363,15 +272,15 @@ class NativeLoops:
         call(
             self._library.self_attention,
             (projected, keys, values, state.self_mask, workspace, context),
-            *(rows, state.copies, heads, dim, capacity, (state.length + 1) * state.copies, state.weights.scale),
+            *(rows, state.copies, heads, dim, capacity, state.filled + state.copies, state.weights.scale),
         )
         return context
 
     def cross_attention(self, query: Tensor, number: int, state: StepState) -> Tensor:
         """As in `TorchLoops`."""
-        _, _, _, heads, items, _ = state.source.shape
+        keys, values = _source_of(state, number)
+        _, heads, items, _ = keys.shape
         context, workspace = torch.empty_like(query), query.new_empty(len(query) * items)
-        keys, values = state.source[number]
         call(
             self._library.cross_attention,
             (query, keys, values, state.source_mask, workspace, context),
@@ -380,11 +289,18 @@ class NativeLoops:
         return context
 
 
-def _with_room(state: StepState) -> StepState:
-    """The state with room in the cache for one more token: twice as much, when it is full."""
+def _source_of(state: StepState, number: int) -> Tensor:
+    """Keys and values of the source for layer `number`, `[2, N, H, S, d]`."""
+    assert state.source is not None, "layers that look at a source have one: start_steps made sure of it"
+    return state.source[number]
+
+
+def _with_room(state: StepState, wanted: int) -> StepState:
+    """The state with so many free positions in the cache: it grows to twice its size, or more if that is too little."""
     capacity = state.cache.shape[4]
-    if (state.length + 1) * state.copies <= capacity:
+    if state.filled + wanted <= capacity:
         return state
-    cache = F.pad(state.cache, (0, 0, 0, capacity))
-    self_mask = None if state.self_mask is None else F.pad(state.self_mask, (0, capacity), value=-torch.inf)
+    more = max(capacity, state.filled + wanted - capacity)
+    cache = F.pad(state.cache, (0, 0, 0, more))
+    self_mask = None if state.self_mask is None else F.pad(state.self_mask, (0, more), value=-torch.inf)
     return state._replace(cache=cache, self_mask=self_mask)

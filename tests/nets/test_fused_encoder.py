@@ -9,8 +9,7 @@ from torch import nn
 from saccade.nets import TransformerDecoder, TransformerEncoder, fused_encoder
 from saccade.nets.fused_encoder import EncoderStack, EncoderWeights, fused_encode, gather_encoder
 from saccade.nets.transformer import FeedForward
-from saccade.nets.transformer_steps import SOURCE, LayerNormWeights, LinearWeights
-from saccade.runtime.native import library_for
+from saccade.nets.transformer_weights import LayerNormWeights, LinearWeights, step_library
 from saccade.tasks.translation.net import TranslationNet
 from tests.nets.makers import SETTINGS, small_batch, small_net
 
@@ -47,7 +46,7 @@ def test_short_inputs_are_fused_and_long_ones_are_not(monkeypatch: pytest.Monkey
         net.encode(short.source, short.source_lengths)
         net.encode(long.source, long.source_lengths)
     net.encode(short.source, short.source_lengths)  # a gradient is wanted
-    assert taken == [library_for(SOURCE, torch.empty(0)) is not None]
+    assert taken == [step_library(torch.empty(0)) is not None]
 
 
 def halved(net: TranslationNet) -> None:

@@ -168,7 +168,8 @@ def test_a_wide_beam_finds_the_best_of_all_answers(seed: int) -> None:
 class Countdown(Searchable[Tensor]):
     """Points at the inputs in turn with 9 of 10 parts, and has 1 of 100 for END until all are done."""
 
-    def start(self, encoded: Encoded, *, copies: int = 1) -> Tensor:
+    def start(self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1) -> Tensor:
+        assert encoded is not None
         return torch.zeros(len(encoded.states) * copies, dtype=torch.long)
 
     def step(

@@ -8,16 +8,8 @@ from saccade.attention import Dot, MultiHead
 from saccade.nets import Encoded, TransformerDecoder, transformer_steps
 from saccade.nets._kernels.project import project
 from saccade.nets.transformer import DecoderLayer
-from saccade.nets.transformer_steps import (
-    LayerNormWeights,
-    LayerWeights,
-    LinearWeights,
-    StackWeights,
-    StepState,
-    gather,
-    start_steps,
-    step_through,
-)
+from saccade.nets.transformer_steps import StepState, start_steps, step_through
+from saccade.nets.transformer_weights import LayerNormWeights, LayerWeights, LinearWeights, StackWeights, gather
 from saccade.tasks.translation.net import TranslationNet
 from tests.nets.makers import SETTINGS, small_batch, small_net
 from tests.nets.test_fused_encoder import halved
@@ -241,6 +233,7 @@ def test_wrong_arguments_are_named(max_fused_rows: int, monkeypatch: pytest.Monk
             state.reorder(torch.tensor(rows))
 
     layer = weights.layers[0]
+    assert layer.cross_query is not None
     for name, part in (("qkv", layer.cross_query), ("inner", layer.qkv), ("outer", layer.inner)):
         with pytest.raises(ValueError, match=rf"layers\[0\]\.{name}: found .* wanted"):
             gather((layer._replace(**{name: part._replace(bias=part.bias[1:])}),), pre_norm=True, scale=1.0)

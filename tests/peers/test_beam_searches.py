@@ -35,7 +35,8 @@ class Table(Searchable[Where]):
         super().__init__()
         self.logits = logits
 
-    def start(self, encoded: Encoded, *, copies: int = 1) -> Where:
+    def start(self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1) -> Where:
+        assert encoded is not None
         return Where(0, spread(len(encoded.states), copies))
 
     def step(self, tokens: Tensor, state: Where, *, need_weights: bool = False, best: int | None = None) -> Step[Where]:

@@ -15,14 +15,8 @@ from torch import Tensor, nn
 from saccade.nets import Encoded, HeadSizes, fused_encoder, transformer_steps
 from saccade.nets._kernels.turing_step import plain_move_heads
 from saccade.nets.fused_encoder import EncoderWeights, fused_encode, gather_encoder
-from saccade.nets.transformer_steps import (
-    LayerNormWeights,
-    LayerWeights,
-    LinearWeights,
-    gather,
-    start_steps,
-    step_through,
-)
+from saccade.nets.transformer_steps import start_steps, step_through
+from saccade.nets.transformer_weights import LayerNormWeights, LayerWeights, LinearWeights, gather
 from saccade.runtime import quantized, shortlist
 from saccade.runtime.kernels import additive, best, dropout
 from saccade.runtime.kernels import turing_step as turing_step_kernel

@@ -14,8 +14,8 @@ from saccade.runtime.eager import is_plain
 def addresses_of(layers: Sequence[Any]) -> Tensor | None:
     """Where the weights and biases of all layers lie, `[L, ...]`; None if the loop cannot read them as they are.
 
-    Each layer is a named tuple whose parts are named tuples, of a weight and a bias at least. Raises `ValueError` if
-    they do not fit together, which torch would say as well, but later and without a name.
+    Each layer is a named tuple whose parts are named tuples, of a weight and a bias at least, or None: no address, 0.
+    Raises `ValueError` if they do not fit together, which torch would say as well, but later and without a name.
     """
     if not layers:
         raise ValueError("layers: found none, wanted at least one")
@@ -24,18 +24,24 @@ def addresses_of(layers: Sequence[Any]) -> Tensor | None:
     readable = dtype == torch.float32
     for number, layer in enumerate(layers):
         inner = layer.inner.weight.shape[:1].numel()
-        shapes = _shapes_of(layer._fields, dim, inner)
+        names = tuple(name for name, part in zip(layer._fields, layer, strict=True) if isinstance(part, tuple))
+        shapes = _shapes_of(names, dim, inner)
         parts = [part for part in layer if isinstance(part, tuple)]  # the activation has no weights
         tensors = [one for part in parts for one in part[:2]]
         # all at once, as this is done for each sentence; one by one only to say what is wrong
         if [one.shape for one in tensors] != shapes or {one.dtype for one in tensors} != {dtype}:
-            names = [name for name, part in zip(layer._fields, layer, strict=True) if isinstance(part, tuple)]
             for name, part, wanted in zip(names, parts, shapes[::2], strict=True):
                 expect_matrix(f"layers[{number}].{name}", part, wanted, dtype)
         readable = readable and inner == len(layers[0].inner.weight) and all(map(_is_readable, tensors))
         if readable:
-            addresses.append([one.data_ptr() for one in tensors])
+            found = iter(one.data_ptr() for one in tensors)
+            addresses.append([0 if part is None else next(found) for part in layer for _ in _pointers_of(part)])
     return torch.tensor(addresses, device="cpu") if readable else None
+
+
+def _pointers_of(part: object) -> range:
+    """Those of a weight and of a bias, which a part that is not there has room for as well; an activation has none."""
+    return range(2 if part is None or isinstance(part, tuple) else 0)
 
 
 def _is_readable(tensor: Tensor) -> bool:
@@ -46,9 +52,7 @@ def _is_readable(tensor: Tensor) -> bool:
 def _shapes_of(names: tuple[str, ...], dim: int, inner: int) -> list[tuple[int, ...]]:
     """Of the weights and biases of a layer."""
     matrices = {"qkv": (3 * dim, dim), "inner": (inner, dim), "outer": (dim, inner)}
-    weights = [
-        (dim,) if name.endswith("norm") else matrices.get(name, (dim, dim)) for name in names if name != "activation"
-    ]
+    weights = [(dim,) if name.endswith("norm") else matrices.get(name, (dim, dim)) for name in names]
     return [shape for weight in weights for shape in (weight, weight[:1])]
 
 

@@ -129,6 +129,13 @@ static void add(float *restrict x, const float *restrict y, int64_t n)
         x[i] += y[i];
 }
 
+/* relu, or gelu: x P(a normal number is below x). NaN stays NaN. */
+static void activate(float *x, int64_t n, int64_t gelu)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = gelu ? 0.5f * x[i] * (1 + erff(x[i] * 0.70710678f)) : x[i] < 0 ? 0 : x[i];
+}
+
 /* Before a part: the norm, if it stands there. After it: the residual sum, then the norm, if it stands there. */
 #define NORMALIZE_INPUT(NORM, NUMBER)                                                                                  \
     if (pre_norm)                                                                                                      \
@@ -139,23 +146,22 @@ static void add(float *restrict x, const float *restrict y, int64_t n)
         norm(x, tensors[NORM], tensors[NORM + 1], x, R, D, (float)eps[NUMBER]);
 #define LINEAR(X, MATRIX, OUT, IN, OUTPUTS)                                                                            \
     linear(X, tensors[MATRIX], tensors[MATRIX + 1], OUT, R, IN, OUTPUTS, threads)
-#define FEED_FORWARD(NORM, NUMBER, INNER, OUTER)                                                                       \
+#define FEED_FORWARD(NORM, NUMBER, INNER, OUTER, GELU)                                                                 \
     NORMALIZE_INPUT(NORM, NUMBER)                                                                                      \
     LINEAR(input, INNER, wide, D, F);                                                                                  \
-    for (int64_t i = 0; i < R * F; i++)                                                                                \
-        wide[i] = wide[i] < 0 ? 0 : wide[i]; /* NaN stays NaN */                                                       \
+    activate(wide, R *F, GELU);                                                                                        \
     LINEAR(wide, OUTER, y, F, D);                                                                                      \
     ADD_RESIDUAL(NORM, NUMBER, y)
 
 /*
  * x [R][D] goes through all layers in place. tensors [L][TENSORS], eps of their norms [L][3]; source
- * [L][2][N][H][S][D / H] and its mask [N][S] or none; cache [L][2][N][H][C][D / H], whose first `filled` are read, the
+ * [L][2][N][H][S][D / H] and its mask [N][S], or none of either; cache [L][2][N][H][C][D / H], whose first `filled` are read, the
  * last K of them written before, and its mask [R][C] or none. workspace: R (D + max(F, 3 D) + max(S, C)) floats.
  */
 void transformer_step(float *x, const float *const *tensors, const double *eps, const float *source,
                       const float *source_mask, float *cache, const float *self_mask, float *workspace, int64_t N,
                       int64_t K, int64_t S, int64_t C, int64_t filled, int64_t D, int64_t H, int64_t F, int64_t L,
-                      int64_t pre_norm, double scale, int threads)
+                      int64_t pre_norm, int64_t gelu, double scale, int threads)
 {
     const int64_t R = N * K, size = D / H;
     float *y = workspace, *wide = y + R * D, *weights = wide + R * (F > 3 * D ? F : 3 * D);
@@ -163,7 +169,6 @@ void transformer_step(float *x, const float *const *tensors, const double *eps, 
 
     for (int64_t l = 0; l < L; l++, tensors += TENSORS, eps += 3) {
         float *keys = cache + 2 * l * N * H * C * size, *values = keys + N * H * C * size;
-        const float *source_keys = source + 2 * l * N * H * S * size, *source_values = source_keys + N * H * S * size;
 
         NORMALIZE_INPUT(SELF_NORM, 0)
         LINEAR(input, QKV, wide, D, 3 * D);
@@ -171,13 +176,17 @@ void transformer_step(float *x, const float *const *tensors, const double *eps, 
         LINEAR(y, SELF_OUTPUT, wide, D, D);
         ADD_RESIDUAL(SELF_NORM, 0, wide)
 
-        NORMALIZE_INPUT(CROSS_NORM, 1)
-        LINEAR(input, CROSS_QUERY, wide, D, D);
-        cross_attention(wide, source_keys, source_values, source_mask, weights, y, R, K, H, D, S, scale, threads);
-        LINEAR(y, CROSS_OUTPUT, wide, D, D);
-        ADD_RESIDUAL(CROSS_NORM, 1, wide)
+        if (source) {
+            const float *source_keys = source + 2 * l * N * H * S * size;
+            const float *source_values = source_keys + N * H * S * size;
+            NORMALIZE_INPUT(CROSS_NORM, 1)
+            LINEAR(input, CROSS_QUERY, wide, D, D);
+            cross_attention(wide, source_keys, source_values, source_mask, weights, y, R, K, H, D, S, scale, threads);
+            LINEAR(y, CROSS_OUTPUT, wide, D, D);
+            ADD_RESIDUAL(CROSS_NORM, 1, wide)
+        }
 
-        FEED_FORWARD(FEED_FORWARD_NORM, 2, INNER, OUTER)
+        FEED_FORWARD(FEED_FORWARD_NORM, 2, INNER, OUTER, gelu)
     }
 }
 
@@ -202,6 +211,6 @@ void transformer_encode(float *x, const float *const *tensors, const double *eps
         attend_all(wide, 3 * D, memory, weights, y, R, S, H, D, (float)scale, threads);
         LINEAR(y, SELF_OUTPUT, wide, D, D);
         ADD_RESIDUAL(SELF_NORM, 0, wide)
-        FEED_FORWARD(ENCODER_FEED_FORWARD_NORM, 1, ENCODER_INNER, ENCODER_OUTER)
+        FEED_FORWARD(ENCODER_FEED_FORWARD_NORM, 1, ENCODER_INNER, ENCODER_OUTER, 0)
     }
 }
