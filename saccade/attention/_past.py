@@ -1,11 +1,11 @@
-"""What was remembered over the keys, when there are more of them now."""
+"""The state of past weights over the keys, when there are more of them now."""
 
 import torch.nn.functional as F
 from torch import Tensor
 
 
-def grow(past: Tensor, keys: int) -> Tensor:
-    """Past weights `[B, s]` over the first `s` keys -> `[B, keys]`: the new ones have not been looked at yet."""
+def pad_past(past: Tensor, keys: int) -> Tensor:
+    """Past weights `[B, s]` over the first `s` keys -> `[B, keys]`: zeros for the new ones."""
     if past.shape[-1] > keys:
         raise ValueError(
             f"state: found weights over {past.shape[-1]} keys, wanted at most {keys}, as many as there are;"

@@ -19,13 +19,13 @@ _TINY = 1e-12  # stands for a weight of 0 where its logarithm is taken; 1e-12 of
 
 
 class Addressing(NamedTuple):
-    """What one step wants of `H` heads."""
+    """The addressing parameters of `H` heads for one step."""
 
-    key: Tensor  # [..., H, M], what to look for
-    beta: Tensor  # [..., H], β of at least 0: how much it matters
-    gate: Tensor  # [..., H], g between 0 (where the head was) and 1 (where the content is)
-    offsets: Tensor  # [..., H, K], how far to move: a distribution
-    gamma: Tensor  # [..., H], γ of at least 1
+    key: Tensor  # [..., H, M]
+    beta: Tensor  # [..., H], key strength β of at least 0
+    gate: Tensor  # [..., H], interpolation gate g between 0 (where the head was) and 1 (where the content is)
+    offsets: Tensor  # [..., H, K], shift weighting: a distribution
+    gamma: Tensor  # [..., H], sharpening γ of at least 1
 
 
 def address(memory: Tensor, last: Tensor, how: Addressing) -> Tensor:

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from saccade.attention._checks import expect_fraction, expect_instance, expect_items, expect_mask, expect_pairs
 from saccade.attention.functional import attention_path, recall
-from saccade.attention.memory import AttentionOutput, Memory, State, clear_hidden, prepare
+from saccade.attention.memory import AttentionOutput, Memory, State, prepare, zero_masked
 from saccade.attention.scores.score import Score
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.weighting import Weighting
@@ -66,19 +66,19 @@ class Attention(nn.Module):
             shape = torch.Size((*query.shape[:-1], key.shape[-2]))
             expect_mask(mask, shape)
             if attention_path(self.score, self.weighting, shape=shape, need_weights=need_weights) != "fused":
-                key, value = clear_hidden(key, value, mask)
+                key, value = zero_masked(key, value, mask)
         memory = self._prepare(key, value)
         return self.recall(query, memory, mask=mask, causal=causal, state=state, need_weights=need_weights)
 
     def remember(
         self, key: Tensor, value: Tensor | None = None, *, mask: Tensor | None = None, before: Memory | None = None
     ) -> Memory:
-        """As the function `remember`: project and prepare keys and values once."""
+        """As the function `remember`: project and precompute keys and values once."""
         value = key if value is None else value
         if mask is not None:
             expect_pairs(key, value)
             expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
-            key, value = clear_hidden(key, value, mask)  # before the projections, which could go beyond all numbers
+            key, value = zero_masked(key, value, mask)  # before the projections, which could go beyond all numbers
         return self._prepare(key, value, mask=mask, before=before)
 
     def _prepare(

@@ -23,9 +23,9 @@ from saccade.attention._checks import (
 )
 from saccade.attention._kernels.fused import fused_attention
 from saccade.attention._kernels.tiled import TILE, tiled_attention
-from saccade.attention._past import grow
+from saccade.attention._past import pad_past
 from saccade.attention.masks import causal_mask, join_masks
-from saccade.attention.memory import AttentionOutput, Memory, State, clear_hidden, prepare
+from saccade.attention.memory import AttentionOutput, Memory, State, prepare, zero_masked
 from saccade.attention.scores.score import Score, StatefulScore
 from saccade.attention.weightings.choice import Choice
 from saccade.attention.weightings.soft import Soft
@@ -48,12 +48,12 @@ def attend(
     need_weights: bool = False,
     dropout: float = 0.0,
 ) -> AttentionOutput:
-    """Look with each query at the keys, and gather the values: `[B, T, Dq]`, `[B, S, Dk]`, `[B, S, V]` -> `[B, T, V]`.
+    """Attend from each query to the keys, and sum the values: `[B, T, Dq]`, `[B, S, Dk]`, `[B, S, V]` -> `[B, T, V]`.
 
         context[t] = Σ_s weights[t, s] value[s],    weights[t] = weighting(score(query[t], key[s]) over s)
 
     `value` is `key` if it is not given, `weighting` is `Soft()`. The other arguments are those of `recall`. For queries
-    that come one by one, call `remember` once and `recall` for each.
+    that come one by one, precompute keys and values with `remember` once, and attend to them with `recall` for each.
 
     Keys that `mask` hides from all queries of their sequence may hold anything, even what is infinite or no number. For
     the fused path, which copies nothing, they and their products must be finite; or else give the mask to `remember`.
@@ -69,7 +69,7 @@ def attend(
         shape = torch.Size((*query.shape[:-1], key.shape[-2]))
         expect_mask(mask, shape)
         if attention_path(score, weighting, shape=shape, need_weights=need_weights) != "fused":
-            key, value = clear_hidden(key, value, mask)
+            key, value = zero_masked(key, value, mask)
     return recall(
         query,
         prepare(key, value, score=score, mask=None, before=None),
@@ -95,14 +95,14 @@ def recall(
     need_weights: bool = False,
     dropout: float = 0.0,
 ) -> AttentionOutput:
-    """Look with each query at what was remembered: `[B, T, Dq]` -> context `[B, T, V]`.
+    """Attend from each query to precomputed keys and values: `[B, T, Dq]` -> context `[B, T, V]`.
 
-    mask          which keys each query may look at, besides the memory's own mask
-    causal        no query looks at a later key; the last query stands at the last key (bottom right)
+    mask          which keys each query may attend to, besides the memory's own mask
+    causal        no query attends to a later key; the last query stands at the last key (bottom right)
     state         what came out of the call with the queries before these; there may be more keys by now
     need_weights  return the weights, too; without them the fast paths are open (`attention_path`)
-    dropout       the probability that a query loses sight of a key: a random mask (DropKey, Li 2023) that leaves it
-                  something to see, so that the weights sum to what they summed to. Dropping weights after the softmax
+    dropout       the probability that a key is dropped for a query: a random mask (DropKey, Li 2023) that leaves it
+                  at least one, so that the weights sum to what they summed to. Dropping weights after the softmax
                   would shut torch's fused kernel out.
     """
     weighting = Soft() if weighting is None else weighting
@@ -118,7 +118,7 @@ def recall(
     if score.is_dot_product:
         expect_one_size(queries, memory.key)
     if 0 in shape:
-        return _nothing_to_see(memory.value, shape, state, need_weights=need_weights)
+        return _empty_output(memory.value, shape, state, need_weights=need_weights)
 
     mask = join_masks(mask, memory.mask)
     # torch's kernel knows a causal mask by itself, and then computes half of the scores
@@ -130,20 +130,20 @@ def recall(
         assert isinstance(weighting, WindowedSoftmax)
         mask, last = weighting.narrow(mask, shape=shape, device=query.device, state=state.weighting)
         if dropout:
-            mask = join_masks(mask, _kept_in_sight(shape, dropout, mask, query.device))
+            mask = join_masks(mask, _drop_keys(shape, dropout, mask, query.device))
         if path == "fused":
             context = fused_attention(queries, memory.key, memory.value, mask=mask, causal=causal)
         else:
             context = _tiled(score, queries, memory, mask)
         return AttentionOutput(context, None, State(weighting=last))
 
-    kept = _kept_in_sight(shape, dropout, mask, query.device) if dropout else None
+    keep = _drop_keys(shape, dropout, mask, query.device) if dropout else None
     if path == "plain":
-        scores = _hide(score.compare(queries, memory.key), kept)
+        scores = _mask_dropped(score.compare(queries, memory.key), keep)
         output, past = weighting(scores, mask=mask, query=query, state=state.weighting), None
     else:
         assert isinstance(score, StatefulScore)
-        output, past = _step_by_step(query, queries, memory.key, score, weighting, mask, kept, state)
+        output, past = _step_by_step(query, queries, memory.key, score, weighting, mask, keep, state)
     weights = output.weights.to(memory.value.dtype)  # scores of half precision may have been compared in float32
     context = weights @ memory.value
     return AttentionOutput(context, weights if need_weights else None, State(past, output.state), output.choice)
@@ -161,7 +161,7 @@ def attention_path(
     fused     one call of torch's fused kernel: dot products under a softmax, when nobody asks for the weights
     tiled     online softmax over tiles: any other score under a softmax, when the scores are too many for one tile
     plain     all scores, all weights, then the context
-    stepwise  query after query, because the score looks back at earlier weights
+    stepwise  query after query, because the score has a state, made of earlier weights
     """
     weighting = Soft() if weighting is None else weighting
     expect_instance("score", score, Score, example="ScaledDot()")
@@ -172,7 +172,7 @@ def attention_path(
         return "plain"
     if score.is_dot_product:
         return "plain" if is_transformed() else "fused"
-    # in tiles only what is computed here and now: whoever compiles or maps wants to see through
+    # in tiles only what is computed here and now: whoever compiles or maps wants operations that can be traced
     return "tiled" if is_eager() and math.prod(shape) > TILE else "plain"
 
 
@@ -208,42 +208,42 @@ def _step_by_step(
     score: StatefulScore,
     weighting: Weighting,
     mask: Tensor | None,
-    kept: Tensor | None,
+    keep: Tensor | None,
     state: State,
 ) -> tuple[WeightingOutput, Tensor]:
-    """The weights of all queries, each knowing those before it, and what the score remembers after the last."""
-    past = score.initial_state(keys) if state.score is None else grow(state.score, keys.shape[-2])
+    """The weights of all queries, one after the other, and the score's state after the last."""
+    past = score.initial_state(keys) if state.score is None else pad_past(state.score, keys.shape[-2])
     last = state.weighting
     steps: list[WeightingOutput] = []
     for t in range(query.shape[-2]):
         here = slice(t, t + 1)
         mask_now = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., here, :]
         scores = score.compare(queries[..., here, :], score.condition_keys(keys, past))
-        scores = _hide(scores, None if kept is None else kept[..., here, :])
+        scores = _mask_dropped(scores, None if keep is None else keep[..., here, :])
         step = weighting(scores, mask=mask_now, query=query[..., here, :], state=last)
-        past, last = score.remember(past, step.weights.squeeze(-2)), step.state
+        past, last = score.update_state(past, step.weights.squeeze(-2)), step.state
         steps.append(step)
     choices = [step.choice for step in steps if step.choice is not None]
     choice = Choice(*(torch.cat(parts, dim=-1) for parts in zip(*choices, strict=True))) if choices else None
     return WeightingOutput(torch.cat([step.weights for step in steps], dim=-2), last, choice), past
 
 
-def _kept_in_sight(shape: torch.Size, dropout: float, mask: Tensor | None, device: torch.device) -> Tensor:
-    """Which keys each query keeps in sight, `[B, T, S]`; all of them, if it would have lost all that it may see."""
-    kept = torch.rand(shape, device=device) >= dropout
-    left = kept if mask is None else kept & mask
-    return kept | ~left.any(-1, keepdim=True)
+def _drop_keys(shape: torch.Size, dropout: float, mask: Tensor | None, device: torch.device) -> Tensor:
+    """Which keys dropout keeps for each query, `[B, T, S]`; all of them, if it would have dropped all."""
+    keep = torch.rand(shape, device=device) >= dropout
+    left = keep if mask is None else keep & mask
+    return keep | ~left.any(-1, keepdim=True)
 
 
-def _hide(scores: Tensor, kept: Tensor | None) -> Tensor:
-    """Scores too low to count for keys that are out of sight, which leaves the mask as it is for the weighting.
+def _mask_dropped(scores: Tensor, keep: Tensor | None) -> Tensor:
+    """Scores too low to count for keys that were dropped, which leaves the mask as it is for the weighting.
 
     Half of the lowest number: still above what a weighting gives to masked keys.
     """
-    return scores if kept is None else scores.masked_fill(~kept, torch.finfo(scores.dtype).min / 2)
+    return scores if keep is None else scores.masked_fill(~keep, torch.finfo(scores.dtype).min / 2)
 
 
-def _nothing_to_see(value: Tensor, shape: torch.Size, state: State, *, need_weights: bool) -> AttentionOutput:
+def _empty_output(value: Tensor, shape: torch.Size, state: State, *, need_weights: bool) -> AttentionOutput:
     """No queries, or no keys: an empty context, or one of zeros."""
     context = value.new_zeros(*shape[:-1], value.shape[-1])
     return AttentionOutput(context, value.new_zeros(shape) if need_weights else None, state)

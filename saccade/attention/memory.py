@@ -1,4 +1,4 @@
-"""What attention remembers, carries on and gives, and how keys and values are prepared for it.
+"""What attention takes, carries on and gives: precomputed keys and values, states, outputs.
 
 Letters: `B` batch (any leading dimensions, heads among them), `T` queries, `S` keys, `D` and `V` sizes of a key and a
 value.
@@ -15,9 +15,9 @@ from saccade.attention.weightings.choice import Choice
 
 
 class Memory(NamedTuple):
-    """What can be looked at, prepared once for all queries: also known as the key/value cache."""
+    """Keys and values that can be attended to, precomputed once for all queries: the key/value cache."""
 
-    key: Tensor  # [B, S, D], prepared by a score
+    key: Tensor  # [B, S, D], precomputed by a score
     value: Tensor  # [B, S, V]
     mask: Tensor | None = None  # [B, 1, S], the keys that are real
 
@@ -28,7 +28,7 @@ class Memory(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a mechanism remembers from one query to the next. None where it remembers nothing."""
+    """What a score and a weighting carry on from one query to the next. None where they have no state."""
 
     score: Tensor | None = None  # [B, S], past weights or coverage
     weighting: Tensor | None = None  # [B, ...], the last weights or the number of queries so far
@@ -55,7 +55,7 @@ def remember(
     mask: Tensor | None = None,
     before: Memory | None = None,
 ) -> Memory:
-    """Prepare keys and values for any number of `recall`s, after those of `before` if there are any.
+    """Precompute keys and values for any number of `recall`s, which attend to them; after those of `before`, if any.
 
     `mask` `[B, 1, S]`, as `padding_mask` gives it, says which of the keys are real. What the others say does not
     matter, not even if it is infinite or no number.
@@ -64,12 +64,12 @@ def remember(
     expect_pairs(key, value)
     if mask is not None:
         expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
-        key, value = clear_hidden(key, value, mask)
+        key, value = zero_masked(key, value, mask)
     return prepare(key, value, score=score, mask=mask, before=before)
 
 
-def clear_hidden(key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Keys and values with zeros where no query may look, by a mask that broadcasts to `[B, T, S]`.
+def zero_masked(key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Keys and values with zeros where no query may attend, by a mask that broadcasts to `[B, T, S]`.
 
     Padding may hold anything, and a weight of zero does not undo that: 0 · inf is NaN, forward in a sum and backward in
     a product.
@@ -82,7 +82,7 @@ def clear_hidden(key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tens
 
 
 def prepare(key: Tensor, value: Tensor, *, score: Score, mask: Tensor | None, before: Memory | None) -> Memory:
-    """`remember` for keys and values that hold nothing harmful."""
+    """`remember` for keys and values that are finite wherever a mask hides them."""
     expect_instance("score", score, Score, example="ScaledDot()")
     expect_pairs(key, value)
     if mask is not None:

@@ -14,7 +14,7 @@ from saccade.attention._checks import (
     expect_tensor,
 )
 from saccade.attention.functional import attention_path, recall
-from saccade.attention.memory import AttentionOutput, Memory, State, clear_hidden, prepare
+from saccade.attention.memory import AttentionOutput, Memory, State, prepare, zero_masked
 from saccade.attention.positions import Rotary
 from saccade.attention.scores.dot import ScaledDot
 from saccade.attention.scores.score import Score
@@ -92,7 +92,7 @@ class MultiHead(nn.Module):
         state: State | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """As `attend`; without `key` the queries look at each other."""
+        """As `attend`; without `key` it is self-attention."""
         key = query if key is None else key
         value = key if value is None else value
         if mask is not None:
@@ -100,25 +100,25 @@ class MultiHead(nn.Module):
             expect_items("key", key, like=("query", query))
             shape = torch.Size((query.shape[0], self.heads, query.shape[1], key.shape[1]))
             if attention_path(self.score, self.weighting, shape=shape, need_weights=need_weights) != "fused":
-                key, value = self._clear_hidden(key, value, mask, queries=query.shape[1])
+                key, value = self._zero_masked(key, value, mask, queries=query.shape[1])
         memory = self._prepare(key, value)
         return self.recall(query, memory, mask=mask, causal=causal, state=state, need_weights=need_weights)
 
     def remember(
         self, key: Tensor, value: Tensor | None = None, *, mask: Tensor | None = None, before: Memory | None = None
     ) -> Memory:
-        """Project and prepare keys and values once, after those of `before` if there are any."""
+        """Project and precompute keys and values once, after those of `before` if there are any."""
         value = key if value is None else value
         if mask is not None:
-            key, value = self._clear_hidden(key, value, mask, queries=1)
+            key, value = self._zero_masked(key, value, mask, queries=1)
         return self._prepare(key, value, mask=mask, before=before)
 
-    def _clear_hidden(self, key: Tensor, value: Tensor, mask: Tensor, *, queries: int) -> tuple[Tensor, Tensor]:
-        """Keys and values `[B, S, D]` with zeros where no query of any head may look."""
+    def _zero_masked(self, key: Tensor, value: Tensor, mask: Tensor, *, queries: int) -> tuple[Tensor, Tensor]:
+        """Keys and values `[B, S, D]` with zeros where no query of any head may attend."""
         expect_pairs(key, value)
         mask = _for_heads(mask)
         expect_mask(mask, torch.Size((key.shape[0], self.heads, queries, key.shape[-2])))
-        return clear_hidden(key, value, mask.any(1) if mask.dim() == 4 else mask)
+        return zero_masked(key, value, mask.any(1) if mask.dim() == 4 else mask)
 
     def _prepare(
         self, key: Tensor, value: Tensor, *, mask: Tensor | None = None, before: Memory | None = None
@@ -141,7 +141,7 @@ class MultiHead(nn.Module):
         state: State | None = None,
         need_weights: bool = False,
     ) -> AttentionOutput:
-        """Look with each query at what was remembered. Rotary positions let the last query stand at the last key."""
+        """Attend to precomputed keys and values. With rotary positions, the last query stands at the last key."""
         _expect_batch("query", query, self.query_projection.in_features)
         queries = self._split(through(self.query_projection, query))
         if self.rotary is not None:

@@ -45,12 +45,12 @@ class Cell:
 
     def __init__(self, rnn: nn.RNNBase, layer: int, *, backward: bool = False) -> None:
         _, weight_hh, _, self._bias = cell_weights(rnn, layer, backward=backward)
-        self._recur = DeferredLinear(weight_hh)
-        self._advance = _ADVANCES[rnn.mode]
+        self._recurrent = DeferredLinear(weight_hh)
+        self._function = _CELL_FUNCTIONS[rnn.mode]
 
     def __call__(self, inputs: Tensor, state: State) -> State:
         """`inputs` is `[B, G D]`: what the step's inputs add up to, `bias_ih` included."""
-        return self._advance(inputs, self._recur(state[0]) + self._bias, state)
+        return self._function(inputs, self._recurrent(state[0]) + self._bias, state)
 
 
 def run(rnn: nn.RNNBase, x: Tensor, first: State) -> tuple[Tensor, State]:
@@ -65,19 +65,19 @@ def run(rnn: nn.RNNBase, x: Tensor, first: State) -> tuple[Tensor, State]:
     lasts: list[State] = []
     for layer in range(rnn.num_layers):
         x = _between_layers(rnn, layer, x)
-        x, last = _read_one_way(rnn, layer, x, None, tuple(part[layer] for part in first), backward=False)
+        x, last = _run_direction(rnn, layer, x, None, tuple(part[layer] for part in first), backward=False)
         lasts.append(last)
     return x, tuple(torch.stack(parts) for parts in zip(*lasts, strict=True))
 
 
-def read_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, State]:
+def run_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, State]:
     """Read `x` `[B, S, in]` up to the lengths `[B]`, which are those of `mask` `[B, S]`. Padding is never read.
 
     Gives the states of the top layer `[B, S, directions D]`, zeros at padding, and what it ends with in each direction,
     side by side, `[B, directions D]` each.
     """
     if is_bare(rnn, *KINDS) and (is_quantized() or not (is_eager() and has_numbers(x))):
-        return read_through(rnn, x, mask)
+        return run_traceable(rnn, x, mask)
     packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
     output, final = rnn(packed)
     states, _ = pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])
@@ -86,18 +86,19 @@ def read_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tu
     return states, tuple(part[-directions:].transpose(0, 1).flatten(1) for part in parts)
 
 
-def read_through(rnn: nn.RNNBase, x: Tensor, mask: Tensor) -> tuple[Tensor, State]:
-    """`read_padded` one step after the other, by products of saccade's own and operations that can be seen through."""
+def run_traceable(rnn: nn.RNNBase, x: Tensor, mask: Tensor) -> tuple[Tensor, State]:
+    """`run_padded` one step after the other, by products of saccade's own and operations that can be traced."""
     finals: list[State] = []
     nothing = x.new_zeros(x.shape[0], rnn.hidden_size)
     first: State = (nothing,) * (2 if rnn.mode == "LSTM" else 1)
     for layer in range(rnn.num_layers):
         x = _between_layers(rnn, layer, x)
-        ways = [
-            _read_one_way(rnn, layer, x, mask, first, backward=way == 1) for way in range(2 if rnn.bidirectional else 1)
+        directions = [
+            _run_direction(rnn, layer, x, mask, first, backward=bool(direction))
+            for direction in range(2 if rnn.bidirectional else 1)
         ]
-        x = torch.cat([states for states, _ in ways], dim=-1)
-        finals = [final for _, final in ways]
+        x = torch.cat([states for states, _ in directions], dim=-1)
+        finals = [final for _, final in directions]
     return x * mask[..., None], tuple(torch.cat(parts, dim=-1) for parts in zip(*finals, strict=True))
 
 
@@ -105,7 +106,7 @@ def _between_layers(rnn: nn.RNNBase, layer: int, x: Tensor) -> Tensor:
     return F.dropout(x, rnn.dropout, training=rnn.training) if layer else x
 
 
-def _read_one_way(
+def _run_direction(
     rnn: nn.RNNBase, layer: int, x: Tensor, mask: Tensor | None, state: State, *, backward: bool
 ) -> tuple[Tensor, State]:
     """One layer in one direction: `[B, S, D]`, and its last state. Padding leaves a state as it is."""
@@ -135,7 +136,7 @@ def _gru(inputs: Tensor, recurrent: Tensor, state: State) -> State:
 
 
 def lstm_cell(cell: nn.LSTMCell, x: Tensor, state: State) -> State:
-    """A step of torch's own cell, which cannot be mapped, and is gone through here for those who do."""
+    """A step of torch's own cell, which cannot be mapped; for those who do, by its equations."""
     if is_eager() or not is_bare(cell, nn.LSTMCell):
         return cell(x, state)
     inputs = linear(x, cell.weight_ih, cell.bias_ih)
@@ -143,9 +144,9 @@ def lstm_cell(cell: nn.LSTMCell, x: Tensor, state: State) -> State:
 
 
 def _lstm(inputs: Tensor, recurrent: Tensor, state: State) -> State:
-    enter, forget, new, leave = (inputs + recurrent).chunk(4, dim=1)
-    cell = torch.sigmoid(forget) * state[1] + torch.sigmoid(enter) * torch.tanh(new)
-    return torch.sigmoid(leave) * torch.tanh(cell), cell
+    input_gate, forget_gate, candidate, output_gate = (inputs + recurrent).chunk(4, dim=1)
+    cell = torch.sigmoid(forget_gate) * state[1] + torch.sigmoid(input_gate) * torch.tanh(candidate)
+    return torch.sigmoid(output_gate) * torch.tanh(cell), cell
 
 
-_ADVANCES: dict[str, Callable[[Tensor, Tensor, State], State]] = {"RNN_TANH": _elman, "GRU": _gru, "LSTM": _lstm}
+_CELL_FUNCTIONS: dict[str, Callable[[Tensor, Tensor, State], State]] = {"RNN_TANH": _elman, "GRU": _gru, "LSTM": _lstm}

@@ -46,8 +46,8 @@ class AttentionContext(Context):
         super().__init__()
         self.size = dim
         self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
-        looks_back = isinstance(self.attention.score, StatefulScore)
-        self.shares_memory = not looks_back and isinstance(self.attention.weighting, Soft)
+        is_stateful = isinstance(self.attention.score, StatefulScore)
+        self.shares_memory = not is_stateful and isinstance(self.attention.weighting, Soft)
 
     def remember(self, encoded: Encoded) -> Memory:
         return self.attention.remember(encoded.states, mask=encoded.mask)

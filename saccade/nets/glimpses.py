@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 
 class RecurrentAttentionOutput(NamedTuple):
-    """What came of all glimpses."""
+    """What all glimpses give."""
 
     logits: Tensor  # [B, K], after the last
     locations: Tensor  # [B, N, 2], where each glimpse was: x and y from -1 to 1, (0, 0) is the middle
-    log_probs: Tensor  # [B, N - 1], of the locations that were chosen, all but the first; zeros when they are not drawn
+    log_probs: Tensor  # [B, N - 1], of the locations that were drawn, all but the first; zeros when they are not drawn
     baselines: Tensor  # [B, N - 1], the reward that was expected before each choice
 
 
@@ -60,10 +60,10 @@ class RecurrentAttention(nn.Module):
         self.glimpses, self.std = glimpses, std
         self.sensor = GlimpseSensor(patch, scales)
         half = max(1, dim // 2)
-        self.what, self.where = nn.Linear(scales * patch**2, half), nn.Linear(2, half)
-        self.mix_what, self.mix_where = nn.Linear(half, dim), nn.Linear(half, dim)
-        self.keep, self.take = nn.Linear(dim, dim), nn.Linear(dim, dim)
-        self.next_location, self.expect = nn.Linear(dim, 2), nn.Linear(dim, 1)
+        self.encode_patch, self.encode_location = nn.Linear(scales * patch**2, half), nn.Linear(2, half)
+        self.patch_projection, self.location_projection = nn.Linear(half, dim), nn.Linear(half, dim)
+        self.recurrent, self.input = nn.Linear(dim, dim), nn.Linear(dim, dim)
+        self.next_location, self.baseline = nn.Linear(dim, 2), nn.Linear(dim, 1)
         self.classes = nn.Linear(dim, classes)
 
     def forward(self, images: Tensor) -> RecurrentAttentionOutput:
@@ -72,18 +72,20 @@ class RecurrentAttention(nn.Module):
         location = images.new_zeros(count, 2)
         if self.training:
             location = location.uniform_(-1, 1)
-        state = images.new_zeros(count, self.keep.in_features)
+        state = images.new_zeros(count, self.recurrent.in_features)
         locations, log_probs, baselines = [location], [], []
         for number in range(self.glimpses):
-            seen = F.relu(self.what(self.sensor(images, location)))
-            glimpse = F.relu(self.mix_what(seen) + self.mix_where(F.relu(self.where(location))))
-            state = F.relu(self.keep(state) + self.take(glimpse))
+            patch = F.relu(self.encode_patch(self.sensor(images, location)))
+            glimpse = F.relu(
+                self.patch_projection(patch) + self.location_projection(F.relu(self.encode_location(location)))
+            )
+            state = F.relu(self.recurrent(state) + self.input(glimpse))
             if number < self.glimpses - 1:
                 # the state is not to learn to please whoever chooses
                 location, log_prob = self._choose(state.detach())
                 locations.append(location)
                 log_probs.append(log_prob)
-                baselines.append(self.expect(state.detach())[:, 0])
+                baselines.append(self.baseline(state.detach())[:, 0])
         nothing = images.new_zeros(count, 0)
         return RecurrentAttentionOutput(
             self.classes(state),
@@ -108,7 +110,9 @@ def glimpse_loss(output: RecurrentAttentionOutput, labels: Tensor, *, smoothing:
     The reward of every choice is 1 where the class was right in the end, else 0.
     """
     reward = (output.logits.argmax(-1) == labels).to(output.logits.dtype)[:, None]  # [B, 1]
-    surprise = (reward - output.baselines).detach()
-    chosen = -(output.log_probs * surprise).sum()
-    off = (output.baselines - reward).square().sum()
-    return F.cross_entropy(output.logits, labels, reduction="sum", label_smoothing=smoothing) + chosen + off
+    advantage = (reward - output.baselines).detach()
+    reinforce = -(output.log_probs * advantage).sum()
+    baseline_loss = (output.baselines - reward).square().sum()
+    return (
+        F.cross_entropy(output.logits, labels, reduction="sum", label_smoothing=smoothing) + reinforce + baseline_loss
+    )

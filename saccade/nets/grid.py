@@ -16,7 +16,7 @@ from saccade.runtime.bfloat16 import through
 class GridEncoder(nn.Module):
     """h_i = W norm(a_i) + p_i: features `[B, P, C]` -> states `[B, P, D]`, each knowing where it is by `p`.
 
-    p_i begins as waves over the rows and the columns, and is learnt from there. What the encoder ends with, for a
+    p_i begins as sinusoids over the rows and the columns, and is learnt from there. What the encoder ends with, for a
     recurrent decoder to begin from, is the mean of the states (Xu 2015): `finals` times.
     """
 
@@ -27,7 +27,7 @@ class GridEncoder(nn.Module):
         self.positions = nn.Parameter(torch.empty(side * side, dim))
         if not self.positions.is_meta:  # a net without numbers has no first ones; torch would take a second to see that
             with torch.no_grad():
-                self.positions.copy_(waves(side, dim))
+                self.positions.copy_(sinusoids_2d(side, dim))
         self.dropout = Dropout(dropout)
         self.finals = finals
 
@@ -37,7 +37,7 @@ class GridEncoder(nn.Module):
         return Encoded(states, mask, (states.mean(1),) * self.finals)
 
 
-def waves(side: int, dim: int) -> Tensor:
+def sinusoids_2d(side: int, dim: int) -> Tensor:
     """`[side · side, dim]`, row by row: sin ωy, cos ωy, sin ωx, cos ωx of each region, for dim / 4 frequencies ω.
 
     The longest wave rises once from edge to edge, so that it tells how far down or right a region is; the shortest is

@@ -6,7 +6,7 @@ Letters: `B` batch, `H` height, `W` width, `T` columns, `C` channels, `D` dim.
 import torch
 from torch import Tensor, nn
 
-from saccade.nets.cells import KINDS, read_through
+from saccade.nets.cells import KINDS, run_traceable
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
 from saccade.nets.small_cnn import PlainBlock
@@ -34,5 +34,5 @@ class LineEncoder(nn.Module):
             states, last = self.rnn(columns)
             final = last.transpose(0, 1).flatten(1)
         else:
-            states, (final,) = read_through(self.rnn, columns, mask[:, 0])
+            states, (final,) = run_traceable(self.rnn, columns, mask[:, 0])
         return Encoded(self.dropout(states), mask, (final,))

@@ -11,7 +11,7 @@ from saccade.text import PAD
 
 StateT = TypeVar("StateT")
 
-_DRAWS = 0.1  # what the extra loss of hard attention counts beside the words' own (λ of Xu 2015)
+_REINFORCE_WEIGHT = 0.1  # what the extra loss of hard attention counts beside the words' own (λ of Xu 2015)
 
 
 def target_loss(decoder: Decoder[StateT], decoder_output: DecoderOutput, target: Tensor, *, smoothing: float) -> Tensor:
@@ -30,12 +30,12 @@ def target_loss(decoder: Decoder[StateT], decoder_output: DecoderOutput, target:
     )
     if decoder_output.choice is not None:
         reward = -losses.each.view_as(target)  # the log likelihood of each word; 0 for padding
-        extra = decoder_output.choice.loss(reward, baseline=_same_words(reward, target), entropy_weight=0.01)
-        return losses.total + _DRAWS * torch.where(target != PAD, extra, 0.0).sum()
+        extra = decoder_output.choice.loss(reward, baseline=_per_word_baseline(reward, target), entropy_weight=0.01)
+        return losses.total + _REINFORCE_WEIGHT * torch.where(target != PAD, extra, 0.0).sum()
     return losses.total
 
 
-def _same_words(reward: Tensor, target: Tensor) -> Tensor:
+def _per_word_baseline(reward: Tensor, target: Tensor) -> Tensor:
     """The baseline of hard attention: for each word `[B, T]`, the mean reward of the batch's other uses of that word.
 
     Xu 2015 has one number for all words. Then a draw for an easy word is always praised, wherever it looked, and one

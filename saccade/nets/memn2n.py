@@ -117,9 +117,9 @@ class MemN2N(nn.Module):
         count = hops + 1 if tying == "adjacent" else 3
         # adjacent: A^1 = B, C^1, ..., C^K; layer-wise: A, C, B. One beside the other, so that one sum serves all.
         self.embedding = _table(words, count * dim)
-        remembered = count if tying == "adjacent" else 2
+        tables = count if tying == "adjacent" else 2
         times = memory_size + self.max_noise_memories(memory_size)
-        self.times = _table(times, remembered * dim)
+        self.times = _table(times, tables * dim)
         self.map = _table(dim, dim) if tying == "layer-wise" else None
         self.output = _table(words, dim) if tying == "layer-wise" else None
         with torch.no_grad():
@@ -143,18 +143,18 @@ class MemN2N(nn.Module):
         encoded = self.dropout(self.encode(sentences))  # [U, E D]
         there = stories != 0  # [B, S]
         times = F.embedding(self.times_of(there), self.times)  # [B, S, E D]
-        remembered = F.embedding(stories, encoded)[..., : times.shape[-1]] + times
-        remembered = F.pad(remembered, (0, 0, 0, self.null_memories))
-        memories = remembered.unflatten(-1, (-1, self.dim)).unbind(-2)  # of each embedding, [B, S + N, D]
+        embedded = F.embedding(stories, encoded)[..., : times.shape[-1]] + times
+        embedded = F.pad(embedded, (0, 0, 0, self.null_memories))
+        memories = embedded.unflatten(-1, (-1, self.dim)).unbind(-2)  # of each embedding, [B, S + N, D]
         weighting = self._weighting()
         mask = F.pad(there, (0, self.null_memories), value=True)[:, None]  # [B, 1, S + N]
         first = 0 if self.tying == "adjacent" else 2 * self.dim
-        asked = F.embedding(questions, encoded)[:, None, first : first + self.dim]  # [B, 1, D]
-        looked: list[Tensor] = []
+        query = F.embedding(questions, encoded)[:, None, first : first + self.dim]  # [B, 1, D]
+        hop_weights: list[Tensor] = []
         for hop in range(self.hops):
             table = hop if self.tying == "adjacent" else 0
             found = attend(
-                asked,
+                query,
                 memories[table],
                 memories[table + 1],
                 score=self.score,
@@ -162,13 +162,13 @@ class MemN2N(nn.Module):
                 mask=mask,
                 need_weights=need_weights,
             )
-            asked = (asked if self.map is None else asked @ self.map.T) + found.context
+            query = (query if self.map is None else query @ self.map.T) + found.context
             if found.weights is not None:
-                looked.append(found.weights[..., : stories.shape[1]])
+                hop_weights.append(found.weights[..., : stories.shape[1]])
         table = self.embedding[:, -self.dim :] if self.output is None else self.output
-        logits = asked[:, 0] @ table.T  # [B, V]
+        logits = query[:, 0] @ table.T  # [B, V]
         logits = logits.index_fill(1, torch.zeros(1, dtype=torch.long, device=logits.device), -torch.inf)
-        return MemN2NOutput(logits, torch.cat(looked, dim=1) if need_weights else None)
+        return MemN2NOutput(logits, torch.cat(hop_weights, dim=1) if need_weights else None)
 
     def _weighting(self) -> Weighting:
         if not (is_eager() and has_numbers(self.linear)):

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.attention import Memory, Score, Sinusoidal, StatefulScore, padding_mask, remember
-from saccade.nets.cells import read_padded, run
+from saccade.nets.cells import run, run_padded
 from saccade.nets.decoder import Encoded, Searchable, Step, batch_size, spread
 from saccade.nets.dropout import Dropout
 from saccade.nets.transformer import EncoderLayer, LayerShape
@@ -43,7 +43,7 @@ class SequenceEncoder(nn.Module):
     def forward(self, inputs: Tensor, lengths: Tensor) -> Encoded:
         embedded = self.dropout(torch.tanh(self.embed(inputs)))
         mask = padding_mask(lengths, size=inputs.shape[1])[:, 0]
-        states, (summary, _) = read_padded(self.rnn, embedded, lengths, mask)
+        states, (summary, _) = run_padded(self.rnn, embedded, lengths, mask)
         return _with_end(self.end, self.dropout(states), lengths, summary)
 
 
@@ -87,7 +87,7 @@ class PointerState(NamedTuple):
     hidden: tuple[Tensor, ...]  # [1, B, D], of the state and of the cell
     memory: Memory  # the positions: prepared keys, and what is read of one that was pointed at
     free: Tensor  # [B, S], the positions that may be pointed at
-    past: Tensor | None  # [B, S], where a score looks back
+    past: Tensor | None  # [B, S], the state of a score, if it has one
 
 
 class PointerDecoder(Searchable[PointerState]):
@@ -124,13 +124,13 @@ class PointerDecoder(Searchable[PointerState]):
     ) -> Step[PointerState]:
         states, hidden = run(self.rnn, self._read(tokens[:, None], state.memory), state.hidden)
         free = (
-            state.free & self._still_free(tokens[:, None], state.free.shape[1])[:, 0]
+            state.free & self._unvisited(tokens[:, None], state.free.shape[1])[:, 0]
             if self.mask_visited
             else state.free
         )
-        scores, past = self._point(states, state.memory, free[:, None], state.past)  # [B, 1, S]
+        scores, past = self._scores(states, state.memory, free[:, None], state.past)  # [B, 1, S]
         weights = scores.softmax(-1)[:, None] if need_weights else None
-        return Step(_by_token(scores)[:, 0], PointerState(hidden, state.memory, free, past), weights)
+        return Step(_token_logits(scores)[:, 0], PointerState(hidden, state.memory, free, past), weights)
 
     def reorder(self, state: PointerState, index: Tensor) -> PointerState:
         hidden = tuple(part.index_select(1, index) for part in state.hidden)
@@ -146,8 +146,8 @@ class PointerDecoder(Searchable[PointerState]):
         states, _ = run(self.rnn, self._read(previous, state.memory), state.hidden)
         free = state.free[:, None]  # [B, 1, S]
         if self.mask_visited:
-            free = free & self._still_free(previous, free.shape[-1])  # [B, T, S]
-        return self._point(states, state.memory, free, state.past)[0]
+            free = free & self._unvisited(previous, free.shape[-1])  # [B, T, S]
+        return self._scores(states, state.memory, free, state.past)[0]
 
     def _read(self, tokens: Tensor, memory: Memory) -> Tensor:
         """What is read of the positions `tokens` `[B, T]`: `[B, T, D]`. START and what is before END are none."""
@@ -155,14 +155,16 @@ class PointerDecoder(Searchable[PointerState]):
         found = memory.value.gather(1, positions.expand(-1, -1, memory.value.shape[-1]))
         return self.dropout(torch.where((tokens < END)[..., None], self.first, found))
 
-    def _still_free(self, tokens: Tensor, positions: int) -> Tensor:
+    def _unvisited(self, tokens: Tensor, positions: int) -> Tensor:
         """Which positions none of the tokens up to each names, `[B, T, S]`; END always is."""
         pointed = F.one_hot((tokens - END).clamp(min=0), positions).cumsum(1) > 0
         pointed[..., 0] = False
         return ~pointed
 
-    def _point(self, states: Tensor, memory: Memory, free: Tensor, past: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """The scores `[B, T, S]` of the positions that are free, and what a score that looks back remembers."""
+    def _scores(
+        self, states: Tensor, memory: Memory, free: Tensor, past: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """The scores `[B, T, S]` of the positions that are free, and the state of the score after them."""
         queries, score = self.score.queries(self.dropout(states)), self.score
         if not isinstance(score, StatefulScore):
             # back from the float32 in which scores of half precision may have been compared
@@ -173,11 +175,11 @@ class PointerDecoder(Searchable[PointerState]):
             queries.split(1, dim=1), free.expand(-1, queries.shape[1], -1).split(1, 1), strict=True
         ):
             scores = score.compare(query, score.condition_keys(memory.key, past)).masked_fill(~free_now, -torch.inf)
-            past = score.remember(past, scores.softmax(-1)[:, 0])
+            past = score.update_state(past, scores.softmax(-1)[:, 0])
             rows.append(scores)
         return torch.cat(rows, dim=1).to(states.dtype), past
 
 
-def _by_token(scores: Tensor) -> Tensor:
+def _token_logits(scores: Tensor) -> Tensor:
     """Scores of positions `[B, T, S]` as logits of tokens, those before END impossible."""
     return F.pad(scores, (END, 0), value=-torch.inf)

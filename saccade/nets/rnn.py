@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from saccade.attention import AttentionOutput, Choice, Memory, State, padding_mask
 from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.nets._kernels.project import project
-from saccade.nets.cells import KINDS, Cell, cell_weights, read_padded, run
+from saccade.nets.cells import KINDS, Cell, cell_weights, run, run_padded
 from saccade.nets.context import Context
 from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, spread
 from saccade.nets.dropout import Dropout
@@ -52,7 +52,7 @@ class RnnEncoder(nn.Module):
     def forward(self, source: Tensor, lengths: Tensor, *, need_weights: bool = False) -> Encoded:
         embedded = self.dropout(self.embedding(source))  # [B, S, E]
         mask = padding_mask(lengths, size=source.shape[1])
-        states, final = read_padded(self.rnn, embedded, lengths, mask[:, 0])
+        states, final = run_padded(self.rnn, embedded, lengths, mask[:, 0])
         return Encoded(self.dropout(states), mask, final)
 
 

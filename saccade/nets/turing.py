@@ -15,7 +15,7 @@ from saccade.nets.cells import lstm_cell
 
 ControllerKind = Literal["feed-forward", "lstm"]
 FirstMemory = Literal["constant", "learned", "random"]
-_SHUT = -2.0  # a gate's bias: sigmoid(-2) is 0.12
+_CLOSED = -2.0  # a gate's bias: sigmoid(-2) is 0.12
 
 
 class MachineState(NamedTuple):
@@ -71,7 +71,7 @@ class TuringMachine(nn.Module):
         shifts: int = 3,
         first_memory: FirstMemory = "random",
         step_clip: float | None = None,
-        gate_bias: float = _SHUT,
+        gate_bias: float = _CLOSED,
         beta_bias: float = 0.0,
     ) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class TuringMachine(nn.Module):
         self.first_hidden = nn.Parameter(torch.zeros(2, dim)) if controller == "lstm" else None
         with torch.no_grad():
             _, betas, gates, *_ = self.head_projection.bias.split(self.sizes.parts())
-            gates.fill_(_SHUT)[:read_heads] = gate_bias
+            gates.fill_(_CLOSED)[:read_heads] = gate_bias
             betas.add_(beta_bias)
 
     def start(self, batch: int) -> MachineState:

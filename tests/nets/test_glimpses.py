@@ -76,10 +76,10 @@ def test_who_chooses_learns_by_reward_alone_and_everybody_learns():
     output = net(torch.rand(6, 1, 8, 8))
     F.cross_entropy(output.logits, labels, reduction="sum").backward(retain_graph=True)
     assert net.next_location.weight.grad is None  # locations are detached: no way from the class to the choice
-    assert net.expect.weight.grad is None
+    assert net.baseline.weight.grad is None
     net.zero_grad()
     (output.log_probs.sum() + output.baselines.sum()).backward(retain_graph=True)
-    assert net.keep.weight.grad is None  # nor from the choice to the states
+    assert net.recurrent.weight.grad is None  # nor from the choice to the states
     glimpse_loss(output, labels, smoothing=0.0).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in net.parameters())
 

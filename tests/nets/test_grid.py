@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from saccade.nets import GridEncoder
-from saccade.nets.grid import waves
+from saccade.nets.grid import sinusoids_2d
 
 
-def test_waves_by_hand() -> None:
+def test_sinusoids_by_hand() -> None:
     """Two frequencies over a grid of three by three: 1, and a quarter of a turn from edge to edge."""
-    found = waves(3, 9)
+    found = sinusoids_2d(3, 9)
     slow = math.pi / 4
     for row in range(3):
         for column in range(3):
@@ -30,14 +30,14 @@ def test_waves_by_hand() -> None:
 
 @pytest.mark.parametrize("side", [2, 7, 14])
 def test_no_two_regions_are_alike(side: int) -> None:
-    regions = waves(side, 32)
+    regions = sinusoids_2d(side, 32)
     apart = torch.cdist(regions, regions).fill_diagonal_(math.inf)
     assert apart.min() > 0.1
 
 
 @pytest.mark.parametrize(("side", "dim"), [(1, 4), (1, 3), (5, 3), (5, 6)])
 def test_small_sizes(side: int, dim: int) -> None:
-    found = waves(side, dim)
+    found = sinusoids_2d(side, dim)
     assert found.shape == (side * side, dim)
     assert bool(found.isfinite().all())
 
@@ -50,6 +50,6 @@ def test_states_know_what_and_where() -> None:
     assert encoded.states.shape == (2, 9, 12)
     assert not torch.allclose(encoded.states[0, 0], encoded.states[0, 1])  # the same, seen elsewhere
     what = encoder.projection(encoder.norm(feature))
-    torch.testing.assert_close(encoded.states[1, 4], what + waves(3, 12)[4])
+    torch.testing.assert_close(encoded.states[1, 4], what + sinusoids_2d(3, 12)[4])
     assert len(encoded.final) == 2
     torch.testing.assert_close(encoded.final[0], encoded.states.mean(1))

@@ -70,9 +70,9 @@ def test_steps_are_the_papers_equations() -> None:
             read = positions[position]
             left.remove(position)
         gates = weights.weight_ih @ read + weights.bias_ih + weights.weight_hh @ hidden + weights.bias_hh
-        enter, forget, new, leave = gates.split(DIM)
-        cell = sigmoid(forget) * cell + sigmoid(enter) * torch.tanh(new)
-        hidden = sigmoid(leave) * torch.tanh(cell)
+        input_gate, forget_gate, candidate, output_gate = gates.split(DIM)
+        cell = sigmoid(forget_gate) * cell + sigmoid(input_gate) * torch.tanh(candidate)
+        hidden = sigmoid(output_gate) * torch.tanh(cell)
         u = [
             score.v @ torch.tanh(score.key_projection.weight @ positions[i] + score.query_projection.weight @ hidden)
             for i in range(5)

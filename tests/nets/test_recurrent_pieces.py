@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.nets.cells import Cell, cell_weights, read_through
+from saccade.nets.cells import Cell, cell_weights, run_traceable
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
@@ -46,7 +46,7 @@ def test_reading_through_is_that_of_torch(kind: type[nn.RNN | nn.GRU | nn.LSTM],
     with torch.no_grad():
         output, final = rnn(pack_padded_sequence(x, lengths, batch_first=True))
         wanted, _ = pad_packed_sequence(output, batch_first=True)
-        found, ends = read_through(rnn, x, torch.arange(11) < lengths[:, None])
+        found, ends = run_traceable(rnn, x, torch.arange(11) < lengths[:, None])
     torch.testing.assert_close(found, wanted)
     for end, part in zip(ends, final if isinstance(final, tuple) else (final,), strict=True):
         torch.testing.assert_close(end, part[-directions:].transpose(0, 1).flatten(1))

@@ -20,7 +20,7 @@ from saccade.nets.transformer_weights import LayerNormWeights, LayerWeights, Lin
 from saccade.runtime import quantized, shortlist
 from saccade.runtime.kernels import additive, best, dropout
 from saccade.runtime.kernels import turing_step as turing_step_kernel
-from saccade.runtime.kernels.additive import torch_scores, torch_slopes
+from saccade.runtime.kernels.additive import torch_backward, torch_scores
 from saccade.runtime.kernels.best import torch_best_tokens
 from saccade.runtime.kernels.dropout import torch_drop
 from saccade.runtime.native import library_for
@@ -41,11 +41,11 @@ def additive_scores(rng: RandomArguments) -> None:
     expect_same(found, torch_scores(*arguments), loose=10)
 
 
-def additive_slopes(rng: RandomArguments) -> None:
+def additive_backward(rng: RandomArguments) -> None:
     n, t, s, d = (rng.size() for _ in range(4))
     arguments = rng.tensor(n, t, d, low=0.1), rng.tensor(n, d, s, low=0.1), rng.tensor(n, t, s)
-    found = answer(("query", "key", "grad"), OPERATORS.additive_slopes, *arguments)
-    expect_same(found, torch_slopes(*arguments), loose=10)
+    found = answer(("query", "key", "grad"), OPERATORS.additive_backward, *arguments)
+    expect_same(found, torch_backward(*arguments), loose=10)
 
 
 def best_tokens(rng: RandomArguments) -> None:
@@ -250,7 +250,7 @@ def _plain_encoder(
 
 
 KINDS = (
-    *(additive_scores, additive_slopes, best_tokens, drop, turing_step, turing_backward),
+    *(additive_scores, additive_backward, best_tokens, drop, turing_step, turing_backward),
     *(int8, packed, highest, steps, encoder),
 )
 

@@ -34,7 +34,7 @@ def arguments() -> dict[str, tuple[Any, ...]]:
     )
     return {
         "additive_scores": (query, key, torch.randn(4)),
-        "additive_slopes": (query, key, torch.randn(2, 5, 3).transpose(1, 2)),
+        "additive_backward": (query, key, torch.randn(2, 5, 3).transpose(1, 2)),
         "best_tokens": (torch.randn(9, 3).t(), 2, 1),
         "drop": (torch.randn(4, 3).t(), torch.randn(4), 0.3, 1, 2),
         "turing_step": (memory, last, raw, *heads),

@@ -60,7 +60,7 @@ def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     expect_size(key, query.shape[-1])
     v = v.to(query)
     if not (is_eager() and is_plain(query) and is_plain(key) and is_plain(v)):
-        return see_through(query, key, v)
+        return traceable_additive_scores(query, key, v)
     *batch, queries, dim = query.shape
     keys = key.shape[-2]
     # no -1, which would be any number where there are no queries, or no keys
@@ -68,7 +68,7 @@ def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     return additive.additive_scores(query, key.transpose(1, 2), v).reshape(*batch, queries, keys)
 
 
-def see_through(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
-    """The same in operations that whoever compiles, maps or differentiates can see through, on any device."""
+def traceable_additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
+    """The same in operations that torch can trace, map and differentiate in any way, on any device."""
     # from the logarithms, not from 1 / (1 + Q K), whose gradient would pass through numbers of the size of K
     return plain_additive_scores(query.log() / 2, key.log() / 2, v)

@@ -1,4 +1,4 @@
-"""The score that knows how much it has looked at each key already."""
+"""The score with a coverage: how much weight each key has had already."""
 
 import math
 
@@ -15,7 +15,7 @@ class Coverage(StatefulScore):
 
     e[t, s] = vᵀ tanh(W q[t] + U k[s] + w c[t, s]),    c[t] = α[0] + ... + α[t - 1]
 
-    `w` is `[D]`. Remembers the coverage `c`, `[B, S]`. Queries come one after another.
+    `w` is `[D]`. The state is the coverage `c`, `[B, S]`. Queries come one after another.
     """
 
     def __init__(self, query_dim: int, key_dim: int, dim: int | None = None) -> None:
@@ -42,5 +42,5 @@ class Coverage(StatefulScore):
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return self.additive.compare(queries, keys)
 
-    def remember(self, past: Tensor, weights: Tensor) -> Tensor:
+    def update_state(self, past: Tensor, weights: Tensor) -> Tensor:
         return past + weights

@@ -1,4 +1,4 @@
-"""The score that sees where it looked a moment ago."""
+"""The score that sees the weights of the query before."""
 
 from torch import Tensor, nn
 
@@ -14,7 +14,7 @@ class LocationAware(StatefulScore):
     e[t, s] = vᵀ tanh(W q[t] + U k[s] + X f[s] + b),    f = F * α[t - 1]
 
     `F` holds `filters` kernels of `width` weights each, `X` is `[D, filters]`. Before the first query `α` is zero.
-    Remembers the last weights, `[B, S]`. Queries come one after another.
+    The state is the last weights, `[B, S]`. Queries come one after another.
     """
 
     def __init__(
@@ -48,5 +48,5 @@ class LocationAware(StatefulScore):
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return self.additive.compare(queries, keys)
 
-    def remember(self, past: Tensor, weights: Tensor) -> Tensor:
+    def update_state(self, past: Tensor, weights: Tensor) -> Tensor:
         return weights

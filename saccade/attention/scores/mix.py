@@ -1,4 +1,4 @@
-"""A score made of two: what and where."""
+"""A score made of two: content and location."""
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +22,7 @@ class Mix(Score):
         expect_instance("content", content, Score, example="Additive(8, 8)")
         expect_instance("location", location, Location, example="Location(8, 100)")
         if isinstance(content, StatefulScore):
-            raise ValueError(f"content: found {type(content).__name__}, wanted a score that does not remember")
+            raise ValueError(f"content: found {type(content).__name__}, wanted a score without a state")
         self.content = content
         self.location = location
         self.gate_logit = nn.Parameter(torch.zeros(()))

@@ -14,8 +14,8 @@ class Score(nn.Module, ABC):
     A score is computed in three parts, so that what concerns the keys alone is done once for a sequence, however many
     queries come one after another:
 
-        queries(query)   [B, T, Dq] -> [B, T, D]          what the query says
-        keys(key)        [B, S, Dk] -> [B, S, E]          what the keys offer
+        queries(query)   [B, T, Dq] -> [B, T, D]          the projected query
+        keys(key)        [B, S, Dk] -> [B, S, E]          the projected keys
         compare(q, k)    [B, T, D], [B, S, E] -> [B, T, S]
 
     `B` batch (any leading dimensions, heads among them), `T` queries, `S` keys.
@@ -28,7 +28,7 @@ class Score(nn.Module, ABC):
 
     @property
     def order_matters(self) -> bool:
-        """Whether the score depends on where a key stands, not on what it says alone."""
+        """Whether the score depends on the position of a key, not on its content alone."""
         return False
 
     @abstractmethod
@@ -61,24 +61,24 @@ class DotProductScore(Score, ABC):
 
 
 class StatefulScore(Score, ABC):
-    """A score that looks back at earlier weights, so that its queries must come one after another.
+    """A score with a state, made of earlier weights, so that its queries must come one after another.
 
-    What it remembers is a tensor `[B, S]` that goes in and comes out with each query.
+    The state `past` is a tensor `[B, S]` that goes in and comes out with each query.
     """
 
     def initial_state(self, keys: Tensor) -> Tensor:
-        """What is remembered before the first query: zeros, `[B, S]`."""
+        """The state before the first query: zeros, `[B, S]`."""
         return torch.zeros(keys.shape[:-1], dtype=keys.dtype, device=keys.device)
 
     @abstractmethod
     def condition_keys(self, keys: Tensor, past: Tensor) -> Tensor:
-        """The keys as they look after `past`: `[B, S, E]`, `[B, S]` -> `[B, S, E]`, for `compare`."""
+        """The keys conditioned on the state: `[B, S, E]`, `[B, S]` -> `[B, S, E]`, for `compare`."""
 
     @abstractmethod
-    def remember(self, past: Tensor, weights: Tensor) -> Tensor:
-        """`past` after a query that gave `weights`: `[B, S]`, `[B, S]` -> `[B, S]`."""
+    def update_state(self, past: Tensor, weights: Tensor) -> Tensor:
+        """The state after a query that gave `weights`: `[B, S]`, `[B, S]` -> `[B, S]`."""
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
-        """The scores of first queries, before anything has been seen: `[B, T, S]`."""
+        """The scores of first queries, with the initial state: `[B, T, S]`."""
         keys = self.keys(key)
         return self.compare(self.queries(query), self.condition_keys(keys, self.initial_state(keys)))

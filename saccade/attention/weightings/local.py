@@ -16,7 +16,7 @@ class LocalMonotonic(WindowedSoftmax):
     a[t] = softmax(e[t, p - window ... p + window]),    p = t
 
     Past the last key that a query may see, the window stays there, so that a target longer than its source still has
-    something to look at. Remembers the number of queries so far, `[B]`.
+    something to look at. The state is the number of queries so far, `[B]`.
     """
 
     def __init__(self, window: int) -> None:
@@ -90,9 +90,8 @@ class LocalPredictive(Weighting):
         gaussian = torch.exp(-2 * (distance / self.window) ** 2)  # (s - p)² / 2σ², σ = window / 2
         visible = window if mask is None else window & mask
         weights = (masked_softmax(scores, visible) * gaussian).to(scores.dtype)
-        return WeightingOutput(
-            weights.masked_fill(~visible, 0.0)
-        )  # nor does a gradient come to the Gaussian from there
+        # nor does a gradient come to the Gaussian from there
+        return WeightingOutput(weights.masked_fill(~visible, 0.0))
 
 
 def _last_visible(mask: Tensor | None, keys: int, device: torch.device) -> Tensor:

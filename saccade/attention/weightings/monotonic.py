@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.attention._past import grow
+from saccade.attention._past import pad_past
 from saccade.attention.weightings.weighting import Weighting, WeightingOutput
 
 
@@ -19,7 +19,7 @@ class Monotonic(Weighting):
     chosen. A walk that reaches the end has nothing more to look at: its weights are 0 from there on, and in training
     the weights sum to less than one by the probability of that.
 
-    `bias` is learned; below 0 it lets the walk begin slowly. Remembers the last weights, `[B, S]`. A query that may
+    `bias` is learned; below 0 it lets the walk begin slowly. The state is the last weights, `[B, S]`. A query that may
     look nowhere gets zeros, and the walk waits.
     """
 
@@ -56,7 +56,7 @@ class Monotonic(Weighting):
             hidden = ~mask
             stop, go = stop.masked_fill(hidden, 0.0), go.masked_fill(hidden, 1.0)  # the walk passes by what is hidden
 
-        last = _at_first_key(scores) if state is None else grow(state, scores.shape[-1])
+        last = _at_first_key(scores) if state is None else pad_past(state, scores.shape[-1])
         sees = None if mask is None else mask.any(-1, keepdim=True).expand(*scores.shape[:-1], 1).unbind(-2)
         rows: list[Tensor] = []
         for t, (stop_here, go_on) in enumerate(zip(stop.unbind(-2), go.unbind(-2), strict=True)):

@@ -14,7 +14,7 @@ class WeightingOutput(NamedTuple):
     """What a weighting gives."""
 
     weights: Tensor  # [B, T, S]
-    state: Tensor | None = None  # what the next query's call wants to know, batch first
+    state: Tensor | None = None  # the state for the next query's call, batch first
     choice: Choice | None = None  # the draws of hard attention, for its extra loss
 
 
@@ -31,7 +31,7 @@ class Weighting(nn.Module, ABC):
 
     @property
     def order_matters(self) -> bool:
-        """Whether the weights depend on where a key stands, not on its score alone."""
+        """Whether the weights depend on the position of a key, not on its score alone."""
         return False
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Weighting(nn.Module, ABC):
 
 
 class WindowedSoftmax(Weighting, ABC):
-    """A softmax over what a mask leaves, and so a case for the fused and the tiled kernel."""
+    """A softmax over what a mask leaves, which the fused and the tiled kernel can compute."""
 
     @abstractmethod
     def narrow(

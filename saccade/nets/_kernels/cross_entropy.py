@@ -48,7 +48,9 @@ def projected_cross_entropy(
     _expect_shapes(features, weight, bias, target)
     expect(0 <= smoothing <= 1, f"smoothing: found {smoothing}, wanted 0 to 1")
     product_dtype = torch.bfloat16 if trains_in_bfloat16() else weight.dtype
-    return Losses(*_Projected.apply(features, weight, bias, target.long(), smoothing, ignore, product_dtype))
+    return Losses(
+        *_ProjectedCrossEntropy.apply(features, weight, bias, target.long(), smoothing, ignore, product_dtype)
+    )
 
 
 def plain_projected_cross_entropy(
@@ -84,7 +86,7 @@ def _expect_in_vocabulary(target: Tensor, vocabulary: int) -> None:
         )
 
 
-class _Projected(Function):
+class _ProjectedCrossEntropy(Function):
     @staticmethod
     def forward(
         ctx: Any,
@@ -115,12 +117,12 @@ class _Projected(Function):
             if grad_bias is not None:
                 grad_bias.add_(logits.sum(0))
             if grad_features is not None and grad_weight is not None:
-                slopes = logits.to(product_dtype)
-                grad_features[part] = slopes @ weight_in
+                grad_logits = logits.to(product_dtype)
+                grad_features[part] = grad_logits @ weight_in
                 if product_dtype == weight.dtype:
-                    grad_weight.addmm_(slopes.t(), rows_in[part])
+                    grad_weight.addmm_(grad_logits.t(), rows_in[part])
                 else:  # sums stay exact
-                    grad_weight.add_(slopes.t() @ rows_in[part])
+                    grad_weight.add_(grad_logits.t() @ rows_in[part])
         each = features.new_zeros(len(features))
         if losses:
             total = torch.cat(losses)

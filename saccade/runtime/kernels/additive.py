@@ -43,7 +43,7 @@ def _scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     return scores
 
 
-def _slopes(query: Tensor, key: Tensor, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _backward_sums(query: Tensor, key: Tensor, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     batch, queries, dim = _expect_sizes(query, key)
     keys = key.shape[2]
     wanted = [batch, queries, keys]
@@ -52,7 +52,7 @@ def _slopes(query: Tensor, key: Tensor, grad: Tensor) -> tuple[Tensor, Tensor, T
     query, key, grad = query.contiguous(), key.contiguous(), grad.contiguous()
     library = library_for(SOURCE, query, key, grad)
     if library is None:
-        return torch_slopes(query, key, grad)
+        return torch_backward(query, key, grad)
     slope_q, slope_k, level = torch.empty_like(query), torch.empty_like(key), query.new_empty(batch, dim)
     call(library.additive_backward, (query, key, grad, slope_q, slope_k, level), batch, queries, keys, dim)
     return slope_q, slope_k, level.sum(0)
@@ -76,7 +76,7 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     query, key, v = ctx.saved_tensors
     expect_one_gradient("additive attention", grad)
     with torch.no_grad():
-        slope_q, slope_k, level = additive_slopes(query, key, grad)
+        slope_q, slope_k, level = additive_backward(query, key, grad)
         double = 2 * v
         grad_q = slope_q.mul_(double).div_(query)  # [N, T, D]
         grad_k = slope_k.mul_(double[:, None]).div_(key)  # [N, D, S]
@@ -85,9 +85,9 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 
 
 # [N, T, D], [N, D, S], [N, T, S] -> Σ_s g (r - r²) [N, T, D], Σ_t g (r - r²) [N, D, S], Σ g r [D]
-additive_slopes = define(
-    "additive_slopes(Tensor query, Tensor key, Tensor grad) -> (Tensor, Tensor, Tensor)",
-    _slopes,
+additive_backward = define(
+    "additive_backward(Tensor query, Tensor key, Tensor grad) -> (Tensor, Tensor, Tensor)",
+    _backward_sums,
     fake=lambda query, key, grad: (
         torch.empty_like(query, memory_format=torch.contiguous_format),
         torch.empty_like(key, memory_format=torch.contiguous_format),
@@ -113,7 +113,7 @@ def torch_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
     return scores.mul_(-2).add_(v.sum())
 
 
-def torch_slopes(query: Tensor, key: Tensor, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def torch_backward(query: Tensor, key: Tensor, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Those of its backward pass."""
     slope_q, slope_k = torch.empty_like(query), torch.zeros_like(key)
     level = query.new_zeros(query.shape[2])
