@@ -99,7 +99,12 @@ def _prepare_translating(case: Case, folder: Path) -> None:
     """A model that has learnt for a little while, and what it is to translate."""
     saccade = [sys.executable, "-m", "saccade.cli.main"]
     made = folder / f"{case.recipe}-corpus"
-    short = [f"train.steps={_STEPS}", f"train.validate_every={_STEPS}", "train.warmup=20", "validation.sentences=10"]
+    short = [
+        f"train.steps={_STEPS}",
+        f"train.validate_every={_STEPS}",
+        "train.warmup_steps=20",
+        "validation.sentences=10",
+    ]
     for command in (
         ["data", "make", case.recipe, "--pairs", "64", "--valid", "1", "--test", "1", "--out", str(made)],
         ["train", case.recipe, *short, "--run", str(folder / f"translate-{case.recipe}")],

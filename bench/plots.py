@@ -154,7 +154,7 @@ def _journal(run: Path) -> list[dict[str, Any]]:
 
 def _sequences(run: Path, points: list[tuple[int, bool]]) -> tuple[int, bool]:
     """Up to the first step that was good, or to the last."""
-    batch = int(yaml.safe_load((run / "recipe.yaml").read_text())["train"]["batch"])
+    batch = int(yaml.safe_load((run / "recipe.yaml").read_text())["train"]["batch_size"])
     step, good = next((point for point in points if point[1]), points[-1])
     return step * batch, good
 

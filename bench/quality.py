@@ -83,7 +83,12 @@ def saccade_arguments(data: Path, folder: Path) -> list[str]:
         for split, file in files.items()
         for side, language in (("source", "en"), ("target", "de"))
     ]
-    schedule = [f"train.lr={RATE}", f"train.warmup={WARMUP}", "train.schedule=inverse-sqrt", "train.steps=1000000"]
+    schedule = [
+        f"train.lr={RATE}",
+        f"train.warmup_steps={WARMUP}",
+        "train.schedule=inverse-sqrt",
+        "train.steps=1000000",
+    ]
     habits = [
         f"train.batch_tokens={TOKENS}",
         "train.validate_every=200",

@@ -29,7 +29,7 @@ def main() -> None:
     def seconds(calls: list[list[str]], precision: Precision) -> float:
         began = time.perf_counter()
         for call in calls:
-            translator.translate(call, beam=chosen.beam, batch=1, precision=precision)
+            translator.translate(call, beam=chosen.beam, batch_size=1, precision=precision)
         return 1000 * (time.perf_counter() - began) / len(sentences)
 
     for precision in PRECISIONS:

@@ -154,7 +154,13 @@ _SMALL = {
     **{recipe[0]: recipe[1:] for recipe in RECIPES.values()},
     "numbers": SUBWORDS[1:],
     "hull": RECIPES["pointing"][1:],
-    "lstm-copy": ("data.max_length=4", "model.dim=8", "train.batch=2", "validation.sequences=2", "validation.length=6"),
+    "lstm-copy": (
+        "data.max_length=4",
+        "model.dim=8",
+        "train.batch_size=2",
+        "validation.sequences=2",
+        "validation.length=6",
+    ),
     "ntm-recall": RECIPES["algorithms"][1:],
     "lines-attention": RECIPES["line_reading"][1:],
 }

@@ -79,7 +79,7 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
         return _prepared(turn, net.requires_grad_(requires_grad=False), precision)
     task = _Training(net, pairs, job.batch_tokens)
     precision = "bfloat16" if job.precision == "bfloat16" else "float32"
-    settings = TrainSettings(lr=1e-4, schedule="constant", warmup=0, precision=precision)
+    settings = TrainSettings(lr=1e-4, schedule="constant", warmup_steps=0, precision=precision)
     optimizer = make_optimizer(net, settings)
     stream = task.batches(Cursor())
 

@@ -56,7 +56,12 @@ class Counting(Reporter):
 
 def train(turns: Turns, recipe: str, settings: Sequence[str], run: Path) -> None:
     """Train as `saccade train` does it, but for ever, and without validation."""
-    forever = ["train.steps=1000000", "train.validate_every=1000000", "train.warmup=1000", "train.tensorboard=false"]
+    forever = [
+        "train.steps=1000000",
+        "train.validate_every=1000000",
+        "train.warmup_steps=1000",
+        "train.tensorboard=false",
+    ]
     start_training(load_recipe(recipe, [*forever, *settings]), run, Counting(turns))
 
 

@@ -12,7 +12,7 @@ from saccade.tasks.load import kind_of_folder
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
-    parser.add_argument("--batch", type=count, default=64, metavar="N", help="inputs at a time (64)")
+    parser.add_argument("--batch-size", type=count, default=64, metavar="N", help="inputs at a time (64)")
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     options = SharedOptions(parser)
     for kind in all_kinds():

@@ -24,15 +24,15 @@ class Images:
             many = "names come in on a pipe" if self.total is None else f"{self.total} are named"
             raise InputError(f"{figure}: a figure is of one image, and {many}")
 
-    def chunks(self, batch: int) -> Iterator[list[Path | InputError]]:
+    def chunks(self, batch_size: int) -> Iterator[list[Path | InputError]]:
         """So many at a time, or as they come; a name that is no text is an error."""
         if self._incoming is None:
-            for first in range(0, len(self.paths), batch):
-                yield [*self.paths[first : first + batch]]
+            for first in range(0, len(self.paths), batch_size):
+                yield [*self.paths[first : first + batch_size]]
             return
-        for lines in self._incoming.chunks(batch):
-            for first in range(0, len(lines), batch):
-                yield [_named(line) for line in lines[first : first + batch]]
+        for lines in self._incoming.chunks(batch_size):
+            for first in range(0, len(lines), batch_size):
+                yield [_named(line) for line in lines[first : first + batch_size]]
 
 
 def _named(line: Line) -> Path | InputError:

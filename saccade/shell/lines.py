@@ -17,9 +17,9 @@ Output = TypeVar("Output")
 
 
 def add_line_arguments(
-    parser: argparse.ArgumentParser, *, what: str, form: str, batch: int, record: str = "with what was looked at"
+    parser: argparse.ArgumentParser, *, what: str, form: str, batch_size: int, record: str = "with what was looked at"
 ) -> None:
-    """Add MODEL, FILE, --batch and --json.
+    """Add MODEL, FILE, --batch-size and --json.
 
     what, form  the lines are "sentences", "one a line, as UTF-8"
     record      what the JSON has besides the answer
@@ -27,7 +27,9 @@ def add_line_arguments(
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model's folder, such as RUN/model")
     help_of_file = f"{what}, {form}; - or nothing: a pipe"
     parser.add_argument("file", nargs="?", default="-", metavar="FILE", help=help_of_file)
-    parser.add_argument("--batch", type=count, default=batch, metavar="N", help=f"{what} at a time ({batch})")
+    parser.add_argument(
+        "--batch-size", type=count, default=batch_size, metavar="N", help=f"{what} at a time ({batch_size})"
+    )
     parser.add_argument("--json", action="store_true", help=f"JSON lines, {record}")
 
 
@@ -51,7 +53,7 @@ def answer_lines(
     """
     incoming = Incoming(chosen.file)
     failed = total = 0
-    for lines in incoming.chunks(chosen.batch):
+    for lines in incoming.chunks(chosen.batch_size):
         total += len(lines)
         if figure is not None and total > 1:
             raise InputError(f"{figure}: a figure is of one line, and {incoming.name} has more")

@@ -52,9 +52,9 @@ class Incoming:
         self._pauses = os.name == "posix" and not isinstance(self._file, io.BytesIO | io.BufferedIOBase)
         self._rest, self._too_long, self._number = b"", False, 0
 
-    def chunks(self, batch: int) -> Iterator[list[Line]]:
+    def chunks(self, batch_size: int) -> Iterator[list[Line]]:
         """Lines that have arrived: at first a batch of them at the most, so that something is seen soon; then more."""
-        most, ended = batch, False
+        most, ended = batch_size, False
         waiting: list[Line] = []
         with self._file:
             while not ended or waiting:
@@ -67,7 +67,7 @@ class Incoming:
                 if waiting:
                     yield waiting[:most]
                     del waiting[:most]
-                    most = min(2 * most, _LARGEST * batch)
+                    most = min(2 * most, _LARGEST * batch_size)
 
     def _next(self) -> bytes:
         """What comes next, unpacked if it is packed; nothing at the end."""

@@ -240,8 +240,8 @@ def one_step(
     for parameter in task.net.parameters():
         if parameter.grad is not None:
             parameter.grad.mul_(1 / items)
-    if settings.clip is not None:
-        nn.utils.clip_grad_norm_(task.net.parameters(), settings.clip)
+    if settings.clip_norm is not None:
+        nn.utils.clip_grad_norm_(task.net.parameters(), settings.clip_norm)
     for group in optimizer.param_groups:
         group["lr"] = learning_rate(settings, step)
     optimizer.step()

@@ -24,8 +24,8 @@ class TrainSettings(Settings):
     betas: Annotated[list[Share], Field(min_length=2, max_length=2)] = Field(default=[0.9, 0.98])
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     schedule: Literal["constant", "inverse-sqrt", "cosine"] = "inverse-sqrt"
-    warmup: Annotated[int, Field(ge=0)] = 1000  # steps of linear growth before the schedule begins
-    clip: Annotated[float, Field(gt=0)] | None = 1.0  # the highest norm of the gradient
+    warmup_steps: Annotated[int, Field(ge=0)] = 1000  # steps of linear growth before the schedule begins
+    clip_norm: Annotated[float, Field(gt=0)] | None = 1.0  # the highest norm of the gradient
     label_smoothing: Share = 0.1
     log_every: Count = 50
     save_every: Count = 250  # what a kill can cost, in steps
@@ -47,4 +47,4 @@ class TokenTrainSettings(TrainSettings):
 class BatchTrainSettings(TrainSettings):
     """The same, for batches of so many items, whatever they are."""
 
-    batch: Count = 128  # items in a batch
+    batch_size: Count = 128  # items in a batch

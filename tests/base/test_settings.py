@@ -50,7 +50,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
     values = {
         "data": {"make": "dates", "validation_sizes": 3},
         "model": {"kind": "rnn", "scroe": "additive", "dim": "big", "weighting": "sfot"},
-        "train": {"stepps": 5, "lr": -1.0, "clip": True, "betas": [0.9]},
+        "train": {"stepps": 5, "lr": -1.0, "clip_norm": True, "betas": [0.9]},
         "vocabluary": {},
     }
     with pytest.raises(InputError) as error:
@@ -64,7 +64,7 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
         "did you mean soft?",
         "train.stepps: no such setting; did you mean steps?",
         "train.lr: found -1.0, wanted more than 0",
-        "train.clip: found True, wanted a number",
+        "train.clip_norm: found True, wanted a number",
         "train.betas: found [0.9], wanted a list of at least 2 items",
         "vocabluary: no such setting; did you mean vocabulary?",
     ):
@@ -101,7 +101,7 @@ def test_what_does_not_fit_is_explained(changes: dict[str, object], message: str
 
 
 def test_settings_survive_their_file(tmp_path: Path) -> None:
-    values = override(GOOD, ["train.lr=1e-5", "data.to_language=no", "train.clip=null", "data.pairs=77"])
+    values = override(GOOD, ["train.lr=1e-5", "data.to_language=no", "train.clip_norm=null", "data.pairs=77"])
     recipe = check_settings(TranslationRecipe, values, where="x")
     (tmp_path / "recipe.yaml").write_text(write_yaml(recipe))
     assert check_settings(TranslationRecipe, read_yaml(tmp_path / "recipe.yaml"), where="y") == recipe

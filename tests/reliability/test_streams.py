@@ -24,9 +24,9 @@ from tests.reliability.conftest import saccade as command
 GREEDY = ["--beam", "1"]
 
 
-def lines_of(content: bytes, tmp_path: Path, *, batch: int = 2) -> list[list[str | None]]:
+def lines_of(content: bytes, tmp_path: Path, *, batch_size: int = 2) -> list[list[str | None]]:
     (tmp_path / "in").write_bytes(content)
-    chunks = Incoming(str(tmp_path / "in")).chunks(batch)
+    chunks = Incoming(str(tmp_path / "in")).chunks(batch_size)
     return [[None if line.error else line.text for line in chunk] for chunk in chunks]
 
 
@@ -302,7 +302,13 @@ def test_lone_halves_of_characters_are_no_text(model: Path) -> None:
 def test_problems_as_they_come(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = ["model.dim=16", "data.validation_size=10", "train.steps=2", "train.batch=8", "train.tensorboard=false"]
+    settings = [
+        "model.dim=16",
+        "data.validation_size=10",
+        "train.steps=2",
+        "train.batch_size=8",
+        "train.tensorboard=false",
+    ]
     assert main(["train", "sort", *settings, "--run", str(tmp_path / "sort")]) == 0
     capsys.readouterr()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"3 1 2\nthree\n\n[5, 4]\n")))
@@ -335,7 +341,7 @@ def test_images_whose_names_come_in_on_a_pipe(
         "data.images=40",
         "data.validation_size=10",
         "train.steps=2",
-        "train.batch=8",
+        "train.batch_size=8",
         "train.tensorboard=false",
     ]
     assert main(["train", "classes", *settings, "--run", str(tmp_path / "classes")]) == 0

@@ -43,7 +43,7 @@ def small_recipe(model: dict[str, Any], **settings: Any) -> TranslationRecipe:
             "batch_tokens": 512,
             "lr": 1e-2,
             "schedule": "cosine",
-            "warmup": 30,
+            "warmup_steps": 30,
             "label_smoothing": 0.0,
             "validate_every": 10_000,
             "save_every": 10_000,

@@ -87,8 +87,8 @@ def test_the_words_of_all_methods_are_the_same(trained: Trained) -> None:
     assert inputs.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     named = {one.name: one for one in options}
     assert {one.kind for one in options} <= {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
-    assert named["batch"].annotation is int
-    assert named["batch"].default >= 1
+    assert named["batch_size"].annotation is int
+    assert named["batch_size"].default >= 1
     assert str(named["progress"].annotation) == "collections.abc.Callable[[int], None] | None"
     assert named["progress"].default is None
     if trained.looks:
@@ -98,17 +98,17 @@ def test_the_words_of_all_methods_are_the_same(trained: Trained) -> None:
 
 def test_no_output_depends_on_the_batch_and_progress_counts_inputs(trained: Trained) -> None:
     wanted = trained.ask()
-    for batch in (1, 2, 100):
+    for batch_size in (1, 2, 100):
         told: list[int] = []
-        assert_alike(trained.ask(batch=batch, progress=told.append), wanted)
+        assert_alike(trained.ask(batch_size=batch_size, progress=told.append), wanted)
         assert sum(told) == len(trained.inputs)
-        assert len(told) == -(-len(trained.inputs) // batch)
+        assert len(told) == -(-len(trained.inputs) // batch_size)
 
 
-@pytest.mark.parametrize("batch", [0, -3])
-def test_a_batch_of_nothing_is_refused(batch: int, trained: Trained) -> None:
-    with pytest.raises(InputError, match=rf"^batch: found {batch}, wanted at least 1$"):
-        trained.ask(batch=batch)
+@pytest.mark.parametrize("batch_size", [0, -3])
+def test_a_batch_of_nothing_is_refused(batch_size: int, trained: Trained) -> None:
+    with pytest.raises(InputError, match=rf"^batch_size: found {batch_size}, wanted at least 1$"):
+        trained.ask(batch_size=batch_size)
 
 
 def test_one_input_is_not_a_list_and_none_have_no_answers(trained: Trained) -> None:

@@ -57,10 +57,10 @@ def test_it_runs(name: str, tmp_path: Path) -> None:
 
 # For the tasks that want nothing else.
 SMALLER: dict[type[Recipe[Any, Any]], list[str]] = {
-    AlgorithmRecipe: ["model.dim=8", "train.batch=2", "validation.sequences=2", "validation.length=6"],
-    LineRecipe: ["data.lines=40", "model.dim=8", "train.batch=8"],
-    PointingRecipe: ["model.dim=8", "train.batch=8"],
-    ClassificationRecipe: ["data.images=40", "train.batch=8"],
+    AlgorithmRecipe: ["model.dim=8", "train.batch_size=2", "validation.sequences=2", "validation.length=6"],
+    LineRecipe: ["data.lines=40", "model.dim=8", "train.batch_size=8"],
+    PointingRecipe: ["model.dim=8", "train.batch_size=8"],
+    ClassificationRecipe: ["data.images=40", "train.batch_size=8"],
 }
 
 
@@ -71,7 +71,7 @@ def smaller(recipe: Recipe[Any, Any], folder: Path) -> list[str]:
     if isinstance(recipe, StoryRecipe):
         write_stories(folder / "qa1_made_train.txt", make_stories(20, seed=0))
         data = f"data.train={folder}" if recipe.data.make is None else "data.stories=20"
-        return ["model.dim=8", "train.batch=8", data]
+        return ["model.dim=8", "train.batch_size=8", data]
     settings = ["model.dim=8"]
     if recipe.model.kind == "rnn":
         settings.append("model.embedding=8")

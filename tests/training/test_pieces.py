@@ -33,7 +33,7 @@ RNN = {"kind": "rnn", "embedding": 8, "dim": 16}
 
 
 def test_schedules_by_hand() -> None:
-    settings = TrainSettings(steps=1000, warmup=100, lr=0.5, schedule="inverse-sqrt")
+    settings = TrainSettings(steps=1000, warmup_steps=100, lr=0.5, schedule="inverse-sqrt")
     assert learning_rate(settings, 1) == pytest.approx(0.005)
     assert learning_rate(settings, 100) == 0.5
     assert learning_rate(settings, 400) == pytest.approx(0.25)
@@ -41,7 +41,7 @@ def test_schedules_by_hand() -> None:
     assert learning_rate(settings, 550) == pytest.approx(0.25)
     assert learning_rate(settings, 1000) == pytest.approx(0, abs=1e-12)
     assert learning_rate(settings.model_copy(update={"schedule": "constant"}), 1000) == 0.5
-    assert learning_rate(TrainSettings(warmup=0, schedule="inverse-sqrt", lr=1.0), 4) == pytest.approx(0.5)
+    assert learning_rate(TrainSettings(warmup_steps=0, schedule="inverse-sqrt", lr=1.0), 4) == pytest.approx(0.5)
 
 
 def test_accumulating_equals_one_large_batch(tmp_path: Path) -> None:
@@ -140,7 +140,14 @@ def test_training_stops_when_nothing_gets_better(tmp_path: Path) -> None:
 def test_the_best_weights_are_kept(tmp_path: Path) -> None:
     """A rate that grows beyond all measure ruins what was learnt; the model is from before that."""
     recipe = small_recipe(
-        RNN, steps=60, validate_every=10, lr=10.0, warmup=300, monitor="loss", select_checkpoint="best", clip=None
+        RNN,
+        steps=60,
+        validate_every=10,
+        lr=10.0,
+        warmup_steps=300,
+        monitor="loss",
+        select_checkpoint="best",
+        clip_norm=None,
     )
     figures = learn(recipe, reverse_pairs(700), tmp_path)
     losses = [record["valid"]["loss"] for record in read_journal(tmp_path / "metrics.jsonl") if "valid" in record]
@@ -159,7 +166,7 @@ def test_of_equally_good_weights_the_surest_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_loss_that_is_no_number(tmp_path: Path) -> None:
-    recipe = small_recipe(RNN, steps=50, lr=10.0, warmup=0, schedule="constant", clip=None)
+    recipe = small_recipe(RNN, steps=50, lr=10.0, warmup_steps=0, schedule="constant", clip_norm=None)
     pairs = reverse_pairs(700)
     task = TranslationTask(recipe, Splits(pairs[:200], pairs[200:]), tmp_path, Silent())
     with torch.no_grad():

@@ -55,17 +55,17 @@ class NeuralTuringMachine(Model[NeuralTuringMachineSettings, TuringMachine | Lst
         sequences: Iterable[Array],
         *,
         attention: bool = False,
-        batch: int = 64,
+        batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> list[MachineOutput]:
         """What the machine answers to each sequence `[T, I]`.
 
         attention  say where its heads were
-        batch      how many sequences go through the model at a time; no output depends on it
+        batch_size how many sequences go through the model at a time; no output depends on it
         progress   called with the number of sequences done since the last call
         """
         read = [self._expect(sequence, f"sequence {number}") for number, sequence in enumerate(sequences, start=1)]
-        return in_batches(partial(self._run, attention=attention), read, batch=batch, progress=progress)
+        return in_batches(partial(self._run, attention=attention), read, batch_size=batch_size, progress=progress)
 
     def _run(self, sequences: Sequence[Array], *, attention: bool) -> list[MachineOutput]:
         """What comes after the end of a sequence, in a batch with longer ones, cannot change what came before."""

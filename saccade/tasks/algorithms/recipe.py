@@ -16,7 +16,7 @@ FIGURES = ("loss", "accuracy", "longer")  # what validation gives
 class AlgorithmTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    batch: Count = 16  # sequences in a batch, all of one length
+    batch_size: Count = 16  # sequences in a batch, all of one length
     # steps in which the lengths grow to data.max_length, and the repeats after them
     curriculum_steps: Annotated[int, Field(ge=0)] = 0
 

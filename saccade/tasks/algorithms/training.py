@@ -42,8 +42,8 @@ class AlgorithmTask(Task[Episodes, NeuralTuringMachine]):
         torch.manual_seed(recipe.train.seed)
         self.model = NeuralTuringMachine.make(NeuralTuringMachineSettings(model=recipe.model, data=splits.settings))
         data, validation = splits.settings, recipe.validation
-        rounds = math.ceil(validation.sequences / recipe.train.batch)
-        self._valid = [make_episodes(data, recipe.train.batch, seed=f"valid {number}") for number in range(rounds)]
+        rounds = math.ceil(validation.sequences / recipe.train.batch_size)
+        self._valid = [make_episodes(data, recipe.train.batch_size, seed=f"valid {number}") for number in range(rounds)]
         self._longer = (
             None if validation.length is None else make_episodes(data, _LONGER, seed="longer", length=validation.length)
         )
@@ -58,7 +58,7 @@ class AlgorithmTask(Task[Episodes, NeuralTuringMachine]):
             seed = f"train {train.seed} {number}"
             number += 1
             share = min(1.0, number / train.curriculum_steps) if train.curriculum_steps else 1.0
-            yield make_episodes(data, train.batch, seed=seed, share=share), Cursor(0, number)
+            yield make_episodes(data, train.batch_size, seed=seed, share=share), Cursor(0, number)
 
     def loss(self, batch: Episodes) -> tuple[Tensor, int]:
         """The cross entropy of the bits that count, in bits; its mean is that of a sequence."""

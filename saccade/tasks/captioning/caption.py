@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="JSON lines, with words, attention and alternatives")
     add_page_option(parser, help="write a page: point at a word, see where it looked")
     add_figure_options(parser, of="of one image: ")
-    parser.add_argument("--batch", type=count, default=16, metavar="N", help="images at a time (16)")
+    parser.add_argument("--batch-size", type=count, default=16, metavar="N", help="images at a time (16)")
     add_search_arguments(parser, what="caption", beam=BEAM)
     parser.set_defaults(run=run)
 
@@ -60,7 +60,7 @@ def run(chosen: argparse.Namespace) -> int:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("looking", total=images.total)
-        for part in images.chunks(chosen.batch):
+        for part in images.chunks(chosen.batch_size):
             total += len(part)
             for path, caption in zip(part, caption_files(captioner, part, how, attention=attention), strict=True):
                 if isinstance(caption, InputError):

@@ -53,8 +53,8 @@ def evaluate_captions(chosen: argparse.Namespace, captioner: Captioner) -> int:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("looking", total=len(known))
-        for first in range(0, len(known), chosen.batch):
-            part = known[first : first + chosen.batch]
+        for first in range(0, len(known), chosen.batch_size):
+            part = known[first : first + chosen.batch_size]
             captions = caption_files(captioner, [chosen.images / one.image for one in part], how, attention=boxes)
             for one, caption in zip(part, captions, strict=True):
                 texts.append("" if isinstance(caption, InputError) else caption.text)

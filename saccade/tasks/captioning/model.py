@@ -86,14 +86,14 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         images: Sequence[ImageSource],
         *,
         attention: bool = False,
-        batch: int = 16,
+        batch_size: int = 16,
         progress: Callable[[int], None] | None = None,
         **search: Unpack[SearchOptions],
     ) -> list[Caption]:
         """Say what is on each image: files, or their bytes; each as if it were alone.
 
         attention  say where was looked for each word
-        batch      how many images go through the model at a time; no output depends on it
+        batch_size how many images go through the model at a time; no output depends on it
         progress   called with the number of images done since the last call
         search     the fields of `Search`, such as beam=3, nbest=3, sampling=True
         """
@@ -103,7 +103,7 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
             pixels = [self.preprocess(image, name) for name, image in part]
             return self.caption_encoded(self.encode(pixels), [name for name, _ in part], how, attention=attention)
 
-        return in_batches(captions, named_images(images), batch=batch, progress=progress)
+        return in_batches(captions, named_images(images), batch_size=batch_size, progress=progress)
 
     def preprocess(self, image: ImageSource, name: str) -> Pixels:
         """An image at the size that the encoder wants; one that cannot be read is an `InputError` with its name."""

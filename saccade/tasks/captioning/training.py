@@ -91,12 +91,12 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
         return figures
 
     def captions_of(
-        self, images: Sequence[CaptionedImage], how: Search, *, attention: bool = False, batch: int = 64
+        self, images: Sequence[CaptionedImage], how: Search, *, attention: bool = False, batch_size: int = 64
     ) -> list[Caption]:
         """What the model says of images that have been encoded."""
         captions: list[Caption] = []
-        for first in range(0, len(images), batch):
-            names = [one.image for one in images[first : first + batch]]
+        for first in range(0, len(images), batch_size):
+            names = [one.image for one in images[first : first + batch_size]]
             captions.extend(self.model.caption_encoded(self._rows.encoded(names), names, how, attention=attention))
         return captions
 

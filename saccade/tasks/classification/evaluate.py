@@ -30,8 +30,8 @@ def evaluate_classes(chosen: argparse.Namespace, classifier: Classifier) -> int:
         raise InputError(f"{chosen.images}: {strange[0]} is no class of this model; it knows {known}")
     right = dict.fromkeys(labelled.classes, 0)
     total = dict.fromkeys(labelled.classes, 0)
-    for first in range(0, len(labelled.labels), chosen.batch):
-        part = slice(first, first + chosen.batch)
+    for first in range(0, len(labelled.labels), chosen.batch_size):
+        part = slice(first, first + chosen.batch_size)
         for label, found in zip(
             labelled.labels[part], classifier.classify_pixels(list(labelled.pixels[part])), strict=True
         ):

@@ -44,7 +44,7 @@ class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
         self,
         images: Sequence[ImageSource],
         *,
-        batch: int = 64,
+        batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> list[ClassifierOutput]:
         """Say what each image is: files, or their bytes."""
@@ -52,7 +52,7 @@ class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
         def classes(part: Sequence[tuple[str, ImageSource]]) -> list[ClassifierOutput]:
             return self.classify_pixels([self.preprocess(image, name) for name, image in part])
 
-        return in_batches(classes, named_images(images), batch=batch, progress=progress)
+        return in_batches(classes, named_images(images), batch_size=batch_size, progress=progress)
 
     def preprocess(self, image: ImageSource, name: str) -> Pixels:
         """An image at the size that the net wants; one that cannot be read is an `InputError` with its name."""

@@ -38,7 +38,9 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
         background = common_background(splits.train.pixels)
         settings = ClassifierSettings(model=recipe.model, classes=splits.train.classes, background=background)
         self.model = Classifier.make(settings)
-        self._indices = ShuffledIndices(len(splits.train.labels), batch=recipe.train.batch, seed=recipe.train.seed)
+        self._indices = ShuffledIndices(
+            len(splits.train.labels), batch_size=recipe.train.batch_size, seed=recipe.train.seed
+        )
         if splits.bad:
             reporter.say(f"{len(splits.bad):,} images cannot be read and are left out; {splits.bad[0]}")
         reporter.say(

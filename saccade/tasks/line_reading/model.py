@@ -61,13 +61,13 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         images: Sequence[ImageSource],
         *,
         attention: bool = False,
-        batch: int = 64,
+        batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> list[LineReaderOutput]:
         """The text of each strip: files, or their bytes.
 
         attention  say where each letter was
-        batch      how many strips go through the model at a time; no output depends on it
+        batch_size how many strips go through the model at a time; no output depends on it
         progress   called with the number of strips done since the last call
         """
 
@@ -75,7 +75,7 @@ class LineReader(Model[LineReaderSettings, LineNet]):
             strips = [self.preprocess(image, name) for name, image in part]
             return self.read_strips(np.stack(strips), attention=attention)
 
-        return in_batches(lines, named_images(images), batch=batch, progress=progress)
+        return in_batches(lines, named_images(images), batch_size=batch_size, progress=progress)
 
     def preprocess(self, image: ImageSource, name: str = "the image") -> NDArray[np.uint8]:
         """An image as the net sees it, `[height, width]`, white on black."""

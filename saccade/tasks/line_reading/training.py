@@ -38,7 +38,9 @@ class LineTask(Task[LineBatch, LineReader]):
         vocabulary = learn_vocabulary(sorted({letter for text in splits.train.texts for letter in text}), CHARACTERS)
         torch.manual_seed(recipe.train.seed)
         self.model = LineReader.make(LineReaderSettings(model=recipe.model), vocabulary)
-        self._indices = ShuffledIndices(len(splits.train.texts), batch=recipe.train.batch, seed=recipe.train.seed)
+        self._indices = ShuffledIndices(
+            len(splits.train.texts), batch_size=recipe.train.batch_size, seed=recipe.train.seed
+        )
         reporter.say(
             f"{len(splits.train.texts):,} lines to train on, {len(splits.valid.texts):,} for validation;"
             f" {count_parameters(self.net):,} parameters"

@@ -32,8 +32,8 @@ def evaluate_orders(chosen: argparse.Namespace, pointer: PointerNetwork) -> None
     settings, beam = pointer.settings, chosen.beam or _BEAM
     problems = _problems(chosen, pointer)
     found: list[list[int]] = []
-    for first in range(0, len(problems), chosen.batch):
-        part = [problem.inputs for problem in problems[first : first + chosen.batch]]
+    for first in range(0, len(problems), chosen.batch_size):
+        part = [problem.inputs for problem in problems[first : first + chosen.batch_size]]
         found += [one.order for one in pointer.point(part, beam=beam)]
     total = score_orders(problems, found, problem=settings.problem)
     sizes = sorted(Counter(len(problem.inputs) for problem in problems).items())

@@ -54,13 +54,13 @@ class PointerNetwork(Model[PointerSettings, PointerNet]):
         *,
         beam: int = 1,
         attention: bool = False,
-        batch: int = _AT_ONCE,
+        batch_size: int = _AT_ONCE,
         progress: Callable[[int], None] | None = None,
     ) -> list[PointerOutput]:
         """The answer to each problem: a list of numbers, or of points. A beam of 1 is greedy search.
 
         attention  say what each step looked at
-        batch      how many problems go through the model at a time; no output depends on it
+        batch_size how many problems go through the model at a time; no output depends on it
         progress   called with the number of problems done since the last call
         """
         expect("beam", beam, 1 <= beam <= 1000, "1 to 1000")
@@ -69,7 +69,7 @@ class PointerNetwork(Model[PointerSettings, PointerNet]):
         read = [self.preprocess(problem, f"problem {number}") for number, problem in enumerate(problems, start=1)]
         with self.running():
             answer = partial(self._point, beam=beam, attention=attention)
-            return in_batches(answer, read, batch=batch, progress=progress)
+            return in_batches(answer, read, batch_size=batch_size, progress=progress)
 
     def preprocess(self, problem: Any, name: str) -> list[list[float]]:
         """A problem as this model wants it; one that it cannot take is an `InputError` with its name."""

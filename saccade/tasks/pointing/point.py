@@ -18,7 +18,7 @@ from saccade.tasks.pointing.result import PointerOutput
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = "one a line: 3 1 2, or [[0.1, 0.7], [0.4, 0.2]], or JSON with inputs"
     record = "with the score and what was looked at"
-    add_line_arguments(parser, what="problems", form=form, batch=128, record=record)
+    add_line_arguments(parser, what="problems", form=form, batch_size=128, record=record)
     parser.add_argument("--beam", type=count, default=1, metavar="N", help="hypotheses kept; 1 is greedy search (1)")
     add_figure_options(parser, of="of one problem, its points or what was looked at: ")
     parser.set_defaults(run=run)

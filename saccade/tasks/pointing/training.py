@@ -67,14 +67,16 @@ class PointingTask(Task[PointingBatch, PointerNetwork]):
         while True:
             seed = f"train {data.seed} {train.seed} {cursor.batch}"
             made = make_problems(
-                data.make, train.batch, seed=seed, min_length=data.min_length, max_length=data.max_length
+                data.make, train.batch_size, seed=seed, min_length=data.min_length, max_length=data.max_length
             )
             cursor = Cursor(cursor.epoch, cursor.batch + 1)
             yield made, cursor
 
     def _own(self, problems: list[Problem], cursor: Cursor) -> Iterator[tuple[list[Problem], Cursor]]:
         train = self.recipe.train
-        for indices, after in ShuffledIndices(len(problems), batch=train.batch, seed=train.seed).stream(cursor):
+        for indices, after in ShuffledIndices(len(problems), batch_size=train.batch_size, seed=train.seed).stream(
+            cursor
+        ):
             yield [problems[index] for index in indices], after
 
     def loss(self, batch: PointingBatch) -> tuple[Tensor, int]:
@@ -89,7 +91,7 @@ class PointingTask(Task[PointingBatch, PointerNetwork]):
         return {"loss": total / len(valid), **score_orders(valid, found, problem=self.recipe.data.make)}
 
     def _answers(self) -> list[PointerOutput]:
-        return self.model.point([one.inputs for one in self.splits.valid], batch=_AT_ONCE)
+        return self.model.point([one.inputs for one in self.splits.valid], batch_size=_AT_ONCE)
 
     def _batch(self, problems: Sequence[Problem]) -> PointingBatch:
         inputs, lengths = self.model.collate([problem.inputs for problem in problems])

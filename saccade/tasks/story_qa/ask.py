@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="many of them: JSON lines with story and question (- for a pipe), or bAbI's format",
     )
     parser.add_argument("--top", type=count, default=1, metavar="N", help="the N likeliest answers of each (1)")
-    parser.add_argument("--batch", type=count, default=64, metavar="N", help="questions at a time (64)")
+    parser.add_argument("--batch-size", type=count, default=64, metavar="N", help="questions at a time (64)")
     parser.add_argument("--hops", action="store_true", help="a table of which sentence each hop looked at")
     parser.add_argument("--json", action="store_true", help="JSON lines, with the likeliest answers and what was seen")
     add_figure_options(parser, of="of one question, its hops: ")
@@ -72,7 +72,9 @@ def run(chosen: argparse.Namespace) -> int:
         if figures and total > 1:
             raise InputError(f"{figures[0]}: a figure is of one question, and {chosen.file} has more")
         questions = [one.question if isinstance(one, Asked) else one for one in asked]
-        answers = each(lambda some: network.answer_all(some, attention=attention, batch=chosen.batch), questions)
+        answers = each(
+            lambda some: network.answer_all(some, attention=attention, batch_size=chosen.batch_size), questions
+        )
         answered = [one for one, answer in zip(questions, answers, strict=True) if isinstance(answer, Answer)]
         tell_what_is_lost([one for one in answered if isinstance(one, Question)], network)
         for one, answer in zip(asked, answers, strict=True):
@@ -117,7 +119,7 @@ def _from_file(chosen: argparse.Namespace) -> Iterator[list[Asked | InputError]]
     if chosen.file != "-" and plain_path(path).suffix != ".jsonl":
         yield [_asked(one) for one in read_stories(path, answered=False)]
         return
-    for lines in Incoming(chosen.file).chunks(chosen.batch):
+    for lines in Incoming(chosen.file).chunks(chosen.batch_size):
         yield [_of_line(line) for line in lines]
 
 

@@ -26,7 +26,7 @@ def evaluate_stories(chosen: argparse.Namespace, network: MemoryNetwork) -> None
     tell_what_is_lost(questions, network)
     wrong: dict[str, int] = {}
     total: dict[str, int] = {}
-    for one, answer in zip(questions, network.answer_all(questions, batch=chosen.batch), strict=True):
+    for one, answer in zip(questions, network.answer_all(questions, batch_size=chosen.batch_size), strict=True):
         total[one.task] = total.get(one.task, 0) + 1
         wrong[one.task] = wrong.get(one.task, 0) + (answer.text.lower() != one.answer.lower())
     errors = {task: 100 * wrong[task] / count for task, count in total.items()}

@@ -85,7 +85,7 @@ class MemoryNetwork(Model[MemoryNetworkSettings, MemN2N]):
         questions: Sequence[Question],
         *,
         attention: bool = False,
-        batch: int = 64,
+        batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> list[Answer]:
         """Answer each of the questions; what they say of their answers is not looked at.
@@ -93,12 +93,14 @@ class MemoryNetwork(Model[MemoryNetworkSettings, MemN2N]):
         Of what is lost of a question or its story, each answer says so itself: `unknown`, `forgotten`.
 
         attention  say what each hop looked at
-        batch      how many questions go through the model at a time; no output depends on it
+        batch_size how many questions go through the model at a time; no output depends on it
         progress   called with the number of questions done since the last call
         """
         if isinstance(questions, Question):
             raise InputError("questions: found one question, wanted a list of them; write [question]")
-        return in_batches(partial(self._answers, attention=attention), questions, batch=batch, progress=progress)
+        return in_batches(
+            partial(self._answers, attention=attention), questions, batch_size=batch_size, progress=progress
+        )
 
     def _answers(self, questions: Sequence[Question], *, attention: bool) -> list[Answer]:
         arrays = encode_stories(questions, self.words, memory_size=self.settings.model.memory_size)

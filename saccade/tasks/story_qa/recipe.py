@@ -33,8 +33,8 @@ class StoryDataSettings(Settings):
 class StoryTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    batch: Count = 32  # questions in a batch
-    clip: Annotated[float, Field(gt=0)] | None = 40.0  # the highest norm of the gradient, as published
+    batch_size: Count = 32  # questions in a batch
+    clip_norm: Annotated[float, Field(gt=0)] | None = 40.0  # the highest norm of the gradient, as published
     label_smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.0
     linear_start: Annotated[int, Field(ge=0)] = 0  # epochs without softmax in the hops, to begin with
     monitor: str = "accuracy"

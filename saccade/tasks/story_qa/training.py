@@ -64,7 +64,7 @@ class StoryTask(Task[StoryBatch, MemoryNetwork]):
         self.model = MemoryNetwork.make(MemoryNetworkSettings(model=recipe.model), words)
         memory_size = recipe.model.memory_size
         self._train, self._valid = (encode_stories(part, words, memory_size=memory_size) for part in splits)
-        self._indices = ShuffledIndices(len(splits.train), batch=recipe.train.batch, seed=recipe.train.seed)
+        self._indices = ShuffledIndices(len(splits.train), batch_size=recipe.train.batch_size, seed=recipe.train.seed)
         _tell_what_is_lost(splits, words, memory_size, reporter)
         reporter.say(
             f"{len(splits.train):,} questions to train on, {len(splits.valid):,} for validation;"

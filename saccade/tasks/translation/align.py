@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--layer", type=count, metavar="N", help="from 1; otherwise the mean of all")
     parser.add_argument("--head", type=count, metavar="N", help="from 1; otherwise the mean of all")
-    parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
+    parser.add_argument("--batch-size", type=count, default=64, metavar="N", help="sentences at a time (64)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the links there")
     parser.add_argument("--json", action="store_true", help="with --gold: the figures as one JSON object")
     parser.set_defaults(run=run)
@@ -116,7 +116,7 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple
         translator.tokenize(pair.source, f"pair {number}, source")
         translator.tokenize_target(pair.target, f"pair {number}, target")
     layer, head = (None if number is None else number - 1 for number in (chosen.layer, chosen.head))
-    size = chosen.batch * _CHUNK_BATCHES
+    size = chosen.batch_size * _CHUNK_BATCHES
     found: list[Links] = []
     sizes: list[tuple[int, int]] = []
     console = Console(stderr=True)
@@ -127,7 +127,7 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple
             decodings = translator.score(
                 [pair.source for pair in part],
                 [pair.target for pair in part],
-                batch=chosen.batch,
+                batch_size=chosen.batch_size,
                 progress=lambda done: progress.advance(bar, done),
             )
             for decoding in decodings:

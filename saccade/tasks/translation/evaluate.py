@@ -47,7 +47,7 @@ def evaluate_translations(chosen: argparse.Namespace, translator: Translator) ->
         translations = translator.translate(
             [pair.source for pair in pairs],
             overlong=chosen.overlong,
-            batch=chosen.batch,
+            batch_size=chosen.batch_size,
             progress=lambda done: progress.advance(bar, done),
             **search_of(chosen),
         )

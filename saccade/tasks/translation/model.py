@@ -88,7 +88,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         attention: bool = False,
         prefixes: Sequence[str] | None = None,
         overlong: Overlong = "split",
-        batch: int = 64,
+        batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
         **search: Unpack[SearchOptions],
     ) -> list[Translation]:
@@ -98,7 +98,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         prefixes   for each sentence, the text that its translation has to begin with
         overlong   of a sentence that is longer than the model reads: "split" it at ends of sentences, clauses or words,
                    and translate part by part; "truncate" it; or "error": refuse it. `note` says what was done
-        batch      how many sentences go through the model at a time; no output depends on it
+        batch_size how many sentences go through the model at a time; no output depends on it
         progress   called with the number of sentences done since the last call
         search     the fields of `Search`, such as beam=5, nbest=3, length_penalty=1.0, sampling=True
         """
@@ -116,7 +116,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
             self.encode(text, f"sentence {number}", overlong=overlong, prefix=prefix)
             for number, (text, prefix) in enumerate(zip(sentences, prefixes or [""] * len(sentences), strict=True), 1)
         ]
-        return self.translate_encoded(encoded, how, attention=attention, batch=batch, progress=progress)
+        return self.translate_encoded(encoded, how, attention=attention, batch_size=batch_size, progress=progress)
 
     def encode(self, text: str, where: str, *, overlong: Overlong = "split", prefix: str = "") -> EncodedSentence:
         """A sentence as tokens, and what its translation has to begin with; what cannot be read is refused."""
@@ -135,7 +135,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         how: Search,
         *,
         attention: bool = False,
-        batch: int = 64,
+        batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> list[Translation]:
         """The same for sentences that `encode` gave."""
@@ -151,7 +151,9 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
             return found
 
         with self.running(how.precision):
-            found = iter(in_batches(translated, parts, batch=batch, size=lambda part: len(part[1].source.ids)))
+            found = iter(
+                in_batches(translated, parts, batch_size=batch_size, size=lambda part: len(part[1].source.ids))
+            )
         return [replace(join_parts([next(found) for _ in one.parts]), note=one.note) for one in sentences]
 
     def _translate(self, inputs: Sequence[_Input], how: Search, *, attention: bool) -> list[Translation]:
@@ -213,7 +215,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         sources: Sequence[str],
         targets: Sequence[str],
         *,
-        batch: int = 64,
+        batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> list[ForcedDecoding]:
         """Forced decoding of given translations: how likely each is, and all that was looked at on the way."""
@@ -229,7 +231,11 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
                 return force_decode(self.net, *zip(*some, strict=True))
 
         return in_batches(
-            scored, pairs, batch=batch, progress=progress, size=lambda pair: [len(tokens.ids) for tokens in pair]
+            scored,
+            pairs,
+            batch_size=batch_size,
+            progress=progress,
+            size=lambda pair: [len(tokens.ids) for tokens in pair],
         )
 
     def tokenize_target(self, text: str, where: str) -> Tokens:

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="JSON lines, with words, attention and alternatives")
     add_overlong_argument(parser)
     parser.add_argument("--prefixes", type=Path, metavar="FILE", help="what each translation has to begin with")
-    parser.add_argument("--batch", type=count, default=64, metavar="N", help="sentences at a time (64)")
+    parser.add_argument("--batch-size", type=count, default=64, metavar="N", help="sentences at a time (64)")
     add_search_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -50,7 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     incoming = Incoming(chosen.file)
     failed = total = 0
     with progress_of(incoming, "translating") as advance:
-        for lines in incoming.chunks(chosen.batch):
+        for lines in incoming.chunks(chosen.batch_size):
             here = None if prefixes is None else _prefixes_of(lines, prefixes, chosen, incoming)
             for line, found in zip(lines, _translate(translator, lines, here, how, chosen), strict=True):
                 _tell(line, found)
@@ -83,7 +83,7 @@ def _translate(
     """The translation of each line, or why there is none."""
 
     def translations(sentences: list[EncodedSentence]) -> list[Translation]:
-        return translator.translate_encoded(sentences, how, attention=chosen.json, batch=chosen.batch)
+        return translator.translate_encoded(sentences, how, attention=chosen.json, batch_size=chosen.batch_size)
 
     def encode(line: Line, prefix: str) -> EncodedSentence | InputError:
         try:

@@ -16,7 +16,7 @@ from saccade.training import Silent, train
 
 def recipe_of(kind: str = "ntm", **settings: Any) -> AlgorithmRecipe:
     sizes = {"locations": 8, "width": 6, "dim": 24} if kind == "ntm" else {"dim": 24, "layers": 1}
-    usual = {"steps": 6, "batch": 8, "lr": 1e-2, "schedule": "constant", "warmup": 0, "tensorboard": False}
+    usual = {"steps": 6, "batch_size": 8, "lr": 1e-2, "schedule": "constant", "warmup_steps": 0, "tensorboard": False}
     values = {
         "task": "algorithms",
         "data": {"make": "copy", "bits": 2, "min_length": 1, "max_length": 2},

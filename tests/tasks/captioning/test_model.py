@@ -69,9 +69,11 @@ IMAGES = [png(scene.pixels) for scene in SCENES]
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 3, "nbest": 2}, {"sampling": True, "nbest": 2}], ids=str)
 def test_no_output_depends_on_the_batch(name: str, search: dict[str, Any]):
-    together, alone = (captioner(name).caption(IMAGES, batch=batch, attention=True, **search) for batch in (12, 1))
+    together, alone = (
+        captioner(name).caption(IMAGES, batch_size=batch_size, attention=True, **search) for batch_size in (12, 1)
+    )
     if search.get("sampling"):  # draws belong to the image's name, which is its number here
-        alone = captioner(name).caption(IMAGES, batch=5, attention=True, **search)
+        alone = captioner(name).caption(IMAGES, batch_size=5, attention=True, **search)
     for one, other in zip(together, alone, strict=True):
         assert (one.text, one.words, len(one.alternatives)) == (other.text, other.words, len(other.alternatives))
         assert one.score == pytest.approx(other.score, abs=1e-4)
@@ -198,7 +200,7 @@ def test_bad_images_get_one_line(images: Any, says: str):
         captioner("soft").caption(images)
 
 
-@pytest.mark.parametrize("options", [{"beam": 0}, {"batch": 0}, {"wings": 2}, {"nbest": 9}])
+@pytest.mark.parametrize("options", [{"beam": 0}, {"batch_size": 0}, {"wings": 2}, {"nbest": 9}])
 def test_bad_options_get_one_line(options: dict[str, Any]):
     with pytest.raises(InputError):
         captioner("soft").caption(IMAGES[:1], **options)
@@ -206,5 +208,5 @@ def test_bad_options_get_one_line(options: dict[str, Any]):
 
 def test_progress_is_told():
     done: list[int] = []
-    captioner("soft").caption(IMAGES, batch=5, beam=1, progress=done.append)
+    captioner("soft").caption(IMAGES, batch_size=5, beam=1, progress=done.append)
     assert done == [5, 5, 2]

@@ -41,7 +41,7 @@ def small(data: dict[str, Any], *, model: dict[str, Any] | None = None, **settin
             "steps": 12,
             "batch_tokens": 128,
             "lr": 1e-2,
-            "warmup": 5,
+            "warmup_steps": 5,
             "validate_every": 6,
             "log_every": 2,
             "save_every": 3,

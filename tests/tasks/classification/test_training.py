@@ -33,7 +33,7 @@ GLIMPSES = {"kind": "glimpses", "image_size": 16, "patch": 6, "scales": 2, "glim
 
 
 def recipe_of(data: dict[str, Any], model: dict[str, Any], **settings: Any) -> ClassificationRecipe:
-    usual = {"steps": 10, "batch": 32, "lr": 5e-3, "warmup": 5, "label_smoothing": 0.0, "tensorboard": False}
+    usual = {"steps": 10, "batch_size": 32, "lr": 5e-3, "warmup_steps": 5, "label_smoothing": 0.0, "tensorboard": False}
     values = {"task": "classification", "data": data, "model": model, "train": usual | settings}
     return check_settings(ClassificationRecipe, values, where="small")
 
@@ -114,7 +114,7 @@ def test_class_folders(folders: Path, tmp_path: Path):
 
 
 def test_indices_are_shuffled_and_go_on_from_a_cursor():
-    indices = ShuffledIndices(23, batch=5, seed=1)
+    indices = ShuffledIndices(23, batch_size=5, seed=1)
     stream = indices.stream(Cursor())
     first = [next(stream) for _ in range(9)]
     epoch = np.concatenate([batch for batch, _ in first[:4]])
@@ -150,7 +150,7 @@ def test_a_classifier_is_saved_and_says_the_same(model: CnnSettings | GlimpseSet
     made = Classifier.make(ClassifierSettings(model=model, classes=["a", "b", "ü"]))
     made.net.eval()
     images = [as_png(pixels) for pixels in DIGITS.pixels[:5]]
-    found = made.classify(images, batch=2)
+    found = made.classify(images, batch_size=2)
     made.save(tmp_path)
     loaded = saccade.load(tmp_path, Classifier)
     for one, other in zip(found, loaded.classify(images), strict=True):
@@ -164,7 +164,9 @@ def test_a_classifier_is_saved_and_says_the_same(model: CnnSettings | GlimpseSet
 def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     run = str(tmp_path / "run")
     settings = ["data.make=null", f"data.train={folders}", "model.image_size=16", "model.patch=6", "train.steps=3"]
-    assert main(["train", "mnist-glimpses", *settings, "train.batch=8", "train.tensorboard=false", "--run", run]) == 0
+    assert (
+        main(["train", "mnist-glimpses", *settings, "train.batch_size=8", "train.tensorboard=false", "--run", run]) == 0
+    )
     captured = capsys.readouterr()
     assert "1 images cannot be read" in captured.err
     model, image = f"{run}/model", str(next(folders.glob("*/*.png")))

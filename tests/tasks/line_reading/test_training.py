@@ -26,7 +26,7 @@ DIGITS = make_digits(200, seed=0, side=16)
 
 
 def recipe_of(kind: str, **settings: Any) -> LineRecipe:
-    usual = {"steps": 4, "batch": 16, "lr": 5e-3, "warmup": 10, "schedule": "cosine", "tensorboard": False}
+    usual = {"steps": 4, "batch_size": 16, "lr": 5e-3, "warmup_steps": 10, "schedule": "cosine", "tensorboard": False}
     values = {
         "task": "line_reading",
         "data": {"lines": 500, "validation_size": 60, "min_length": 1, "max_length": 3},
@@ -64,7 +64,7 @@ def test_lines_have_their_digits_in_order():
 
 
 def test_ctc_learns_and_knows_where_each_digit_is(tmp_path: Path):
-    task, figures = learn(recipe_of("ctc", steps=300, batch=8, validate_every=300), tmp_path, easy_lines())
+    task, figures = learn(recipe_of("ctc", steps=300, batch_size=8, validate_every=300), tmp_path, easy_lines())
     assert figures["exact"] > 60
     lines = task.splits.valid
     found = task.model.read_strips(lines.pixels[:20], attention=True)

@@ -44,7 +44,7 @@ def test_an_answer_does_not_depend_on_its_neighbours(kind: str, beam: int) -> No
         assert alone.attention is not None
         assert one.attention is not None
         np.testing.assert_allclose(alone.attention, one.attention, atol=1e-5)
-    assert [one.order for one in pointer.point(NUMBERS, beam=beam, batch=2)] == [one.order for one in together]
+    assert [one.order for one in pointer.point(NUMBERS, beam=beam, batch_size=2)] == [one.order for one in together]
 
 
 def test_the_attention_is_the_answer() -> None:

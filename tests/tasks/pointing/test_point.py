@@ -55,7 +55,7 @@ def test_a_pipe_of_points(models: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     points = make_problems("hull", 3, seed=1, min_length=4, max_length=6)
     text = "\n".join(json.dumps({"inputs": problem.inputs}) for problem in points)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    lines = said(capsys, "point", str(models / "hull"), "-", "--batch", "2").splitlines()
+    lines = said(capsys, "point", str(models / "hull"), "-", "--batch-size", "2").splitlines()
     for line, problem in zip(lines, points, strict=True):
         order = [int(index) for index in line.split()]
         assert len(set(order)) == len(order)

@@ -24,7 +24,7 @@ from saccade.training import Silent, train
 
 
 def recipe_of(make: str = "sort", *, data: dict[str, Any] | None = None, **settings: Any) -> PointingRecipe:
-    usual = {"steps": 4, "batch": 16, "lr": 5e-3, "warmup": 10, "schedule": "cosine", "tensorboard": False}
+    usual = {"steps": 4, "batch_size": 16, "lr": 5e-3, "warmup_steps": 10, "schedule": "cosine", "tensorboard": False}
     size = 2 if make == "hull" else 1
     values = {
         "task": "pointing",
@@ -41,7 +41,7 @@ def task_of(recipe: PointingRecipe, run: Path) -> PointingTask:
 
 @pytest.mark.parametrize(("make", "steps", "exact"), [("sort", 50, 60), ("hull", 80, 30)])
 def test_it_learns(make: str, steps: int, exact: float, tmp_path: Path) -> None:
-    recipe = recipe_of(make, steps=steps, batch=32, lr=1e-2, validate_every=steps)
+    recipe = recipe_of(make, steps=steps, batch_size=32, lr=1e-2, validate_every=steps)
     figures = train(task_of(recipe, tmp_path), recipe.train, tmp_path, Silent())
     assert figures["exact"] > exact
     assert set(figures) == ({"loss", "exact"} if make == "sort" else {"loss", "exact", "area"})
@@ -88,7 +88,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
     made = make_problems("sort", 200, seed=5, min_length=3, max_length=5)
     own = [Problem(problem.inputs, problem.answer[:2]) for problem in made]
     files = {"train": write(tmp_path / "train.jsonl", own[:160]), "valid": write(tmp_path / "valid.jsonl", own[160:])}
-    recipe = recipe_of(data=files, steps=60, batch=32, lr=1e-2, validate_every=60)
+    recipe = recipe_of(data=files, steps=60, batch_size=32, lr=1e-2, validate_every=60)
     figures = start_training(recipe, tmp_path / "run", Silent())
     assert figures["exact"] > 40
     pointer = saccade.load(tmp_path / "run" / "model")

@@ -151,7 +151,7 @@ def test_stories_are_made_to_train_and_test_with(tmp_path: Path, capsys: pytest.
     assert main(make) == 2
     assert "stands there already; choose another folder, or pass --overwrite" in capsys.readouterr().err
     assert main([*make, "--overwrite"]) == 0
-    small = ["data.make=null", f"data.train={tmp_path / 'made'}", "model.dim=8", "train.steps=3", "train.batch=8"]
+    small = ["data.make=null", f"data.train={tmp_path / 'made'}", "model.dim=8", "train.steps=3", "train.batch_size=8"]
     run = str(tmp_path / "run")
     assert main(["train", "stories", *small, "train.tensorboard=false", "--run", run]) == 0
     capsys.readouterr()

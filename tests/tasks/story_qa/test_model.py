@@ -44,7 +44,7 @@ def weights_of(answer: Answer) -> NDArray[np.float32]:
 @pytest.mark.parametrize("settings", [{}, {"tying": "layer-wise"}, {"encoding": "bag", "hops": 1}])
 def test_it_is_saved_and_says_the_same(settings: dict[str, object], tmp_path: Path) -> None:
     network = made(**settings)
-    found = network.answer_all(QUESTIONS, attention=True, batch=4)
+    found = network.answer_all(QUESTIONS, attention=True, batch_size=4)
     network.save(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"config.yaml", "model.safetensors", "words.txt"}
     loaded = saccade.load(tmp_path)
@@ -126,7 +126,7 @@ def test_many_answers_say_themselves_what_is_lost() -> None:
     """Without a warning for each: there may be thousands."""
     strange = QUESTIONS[0]._replace(question=("where", "is", "zoe"))
     long = QUESTIONS[4]  # ten sentences
-    found = made().answer_all([QUESTIONS[0], strange, long], batch=2)
+    found = made().answer_all([QUESTIONS[0], strange, long], batch_size=2)
     assert [answer.unknown for answer in found] == [[], ["zoe"], []]
     assert [answer.forgotten for answer in found] == [0, 0, 3]
 
@@ -148,8 +148,8 @@ def test_bad_questions_get_one_line(tmp_path: Path) -> None:
             network.answer(story, question)
     with pytest.raises(InputError, match=r"write \[question\]"):
         network.answer_all(QUESTIONS[0])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InputError, match="batch"):
-        network.answer_all(QUESTIONS, batch=0)
+    with pytest.raises(InputError, match="batch_size"):
+        network.answer_all(QUESTIONS, batch_size=0)
     network.save(tmp_path)
     with pytest.raises(InputError, match=r"is a model that answers questions; use it with: saccade ask"):
         saccade.load(tmp_path, Translator)

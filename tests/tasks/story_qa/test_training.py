@@ -23,7 +23,7 @@ from saccade.training import Silent, train
 
 
 def recipe_of(data: dict[str, Any] | None = None, model: dict[str, Any] | None = None, **settings: Any) -> StoryRecipe:
-    usual = {"steps": 10, "batch": 16, "lr": 1e-2, "warmup": 5, "tensorboard": False, "threads": 1}
+    usual = {"steps": 10, "batch_size": 16, "lr": 1e-2, "warmup_steps": 5, "tensorboard": False, "threads": 1}
     values = {
         "task": "story_qa",
         "data": data or {"make": "stories", "stories": 40},
@@ -35,7 +35,7 @@ def recipe_of(data: dict[str, Any] | None = None, model: dict[str, Any] | None =
 
 def test_something_is_learnt(tmp_path: Path) -> None:
     """Who holds a thing is one sentence; a few hundred steps are enough to be far above chance."""
-    recipe = recipe_of({"make": "stories", "stories": 200}, steps=150, batch=32, validate_every=150, lr=2e-2)
+    recipe = recipe_of({"make": "stories", "stories": 200}, steps=150, batch_size=32, validate_every=150, lr=2e-2)
     splits = load_story_splits(recipe.data)
     figures = train(StoryTask(recipe, splits, tmp_path, Silent()), recipe.train, tmp_path, Silent())
     assert figures.keys() == {"loss", "accuracy"}

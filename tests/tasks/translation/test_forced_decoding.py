@@ -19,7 +19,7 @@ TARGETS = ["2026-05-09", "2026-11-09", "2000-01-01"]
 @pytest.mark.parametrize("model", ["rnn", "transformer"])
 def test_the_log_probability_is_that_of_the_tokens(model: str) -> None:
     translator = make(model)
-    decodings = translator.score(SOURCES, TARGETS, batch=2)
+    decodings = translator.score(SOURCES, TARGETS, batch_size=2)
     net = translator.net.eval()
     for source, target, decoding in zip(SOURCES, TARGETS, decodings, strict=True):
         ids = torch.tensor([translator.tokenize(source, "x").ids])
@@ -107,7 +107,7 @@ def test_bad_input() -> None:
 def test_a_step_later_is_the_row_below(model: str) -> None:
     """Characters are their own words: what was looked at when one had been read is what wrote the next."""
     translator = make(model, "characters")
-    for decoding in translator.score(SOURCES, TARGETS, batch=2):
+    for decoding in translator.score(SOURCES, TARGETS, batch_size=2):
         assert decoding.attention is not None
         assert decoding.shifted_attention is not None
         np.testing.assert_array_equal(decoding.shifted_attention, decoding.attention[:, :, 1:])

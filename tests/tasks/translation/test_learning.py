@@ -31,7 +31,7 @@ def test_the_same_training_without_attention_falls_short(tmp_path: Path) -> None
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_transformer_learns_too(precision: str, tmp_path: Path) -> None:
     model = {"kind": "transformer", "layers": 2, "dim": 64, "heads": 4, "feed_forward": 128, "dropout": 0.0}
-    recipe = small_recipe(model, steps=350, lr=3e-3, warmup=60, precision=precision)
+    recipe = small_recipe(model, steps=350, lr=3e-3, warmup_steps=60, precision=precision)
     assert learn(recipe, reverse_pairs(6500), tmp_path)["exact"] > 99
 
 

@@ -89,8 +89,8 @@ def assert_same(found: Translation, wanted: Translation) -> None:
 def test_batch_1_equals_batch_64(model: str, search: str) -> None:
     """Text, scores, alternatives and attention."""
     translator, how = make(model), suited(search, model)
-    together = translator.translate(SOURCES, batch=64, attention=True, **how)
-    alone = translator.translate(SOURCES[::5], batch=1, attention=True, **how)
+    together = translator.translate(SOURCES, batch_size=64, attention=True, **how)
+    alone = translator.translate(SOURCES[::5], batch_size=1, attention=True, **how)
     for found, wanted in zip(alone, together[::5], strict=True):
         assert_same(found, wanted)
     assert len({translation.text for translation in together}) > 5
@@ -229,7 +229,7 @@ def test_a_translation_as_json() -> None:
         ({"top_k": 3}, "top_k: found 3, wanted sampling"),
         ({"beem": 3}, "beem: no such option; there are beam, nbest"),
         ({"length_penalty": -1.0}, "length_penalty: found -1.0"),
-        ({"batch": 0}, "batch: found 0"),
+        ({"batch_size": 0}, "batch_size: found 0"),
         ({"prefixes": ["a", "b"]}, "prefixes: found 2, wanted 1"),
         ({"prefixes": "a"}, r"prefixes: found one text, wanted a list of them, one for each sentence; write \[text\]"),
         ({"prefixes": ["a 🐶"]}, "sentence 1, prefix: 'a 🐶' has signs that this model cannot write"),
@@ -318,7 +318,7 @@ def test_progress_counts_sentences_whatever_their_parts() -> None:
     )
     sentences = ["9 mai", "", "9 mai 2026, 10 mai 2026, 11 mai 2026", "  ", "May"]
     told: list[int] = []
-    translations = translator.translate(sentences, batch=2, attention=True, progress=told.append)
+    translations = translator.translate(sentences, batch_size=2, attention=True, progress=told.append)
     assert translations[2].parts
     assert sum(told) == len(sentences)
     assert min(told) >= 1

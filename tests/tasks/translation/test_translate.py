@@ -47,7 +47,7 @@ def test_lines_in_lines_out(run: Path, tmp_path: Path) -> None:
     text = "le 9 novembre 2026\n\nMay 3, 1999\n"
     (tmp_path / "in").write_text(text)
     piped = saccade("translate", str(run / "model"), "--beam", "2", stdin=text.encode())
-    from_file = saccade("translate", str(run / "model"), str(tmp_path / "in"), "--beam", "2", "--batch", "1")
+    from_file = saccade("translate", str(run / "model"), str(tmp_path / "in"), "--beam", "2", "--batch-size", "1")
     assert piped.returncode == 0, piped.stderr
     assert piped.stderr == b""
     assert piped.stdout == from_file.stdout
