@@ -2,12 +2,22 @@
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 import torch
 
 from saccade.base.errors import InputError
-from saccade.decode import Hypothesis, beam_search, coverage_penalty, draw, greedy_search, length_penalty, sample
+from saccade.decode import (
+    Hypothesis,
+    Trace,
+    beam_search,
+    coverage_penalty,
+    draw,
+    greedy_search,
+    length_penalty,
+    sample,
+)
 from saccade.nets import Encoded
 from saccade.tasks.translation.net import TranslationNet
 from saccade.text import END, START
@@ -215,3 +225,22 @@ def test_penalties() -> None:
     coverage = torch.tensor([[0.5, 1.7, 0.25, 0.0]])
     real = torch.tensor([[True, True, True, False]])
     assert float(coverage_penalty(coverage, real, 2.0)) == pytest.approx(2 * (math.log(0.5) + math.log(0.25)))
+
+
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_prefixes_read_in_one_pass_are_those_forced_step_by_step(name: str) -> None:
+    """A search that is traced takes every step; the others read at once what all prefixes have."""
+    net, batch = small_net(name), small_batch([(5, 3), (2, 4), (7, 2)])
+    prefixes, limits = [[5, 9, 4], [7, 6], [4, 4, 8, 10]], [8, 6, 9]
+    with torch.no_grad():
+        encoded = net.encode(batch.source, batch.source_lengths)
+        options: dict[str, Any] = {"beam": 3, "best": 2, "limits": limits, "prefixes": prefixes, "alpha": 1.0}
+        for at_once, by_steps in zip(
+            beam_search(net.decoder, encoded, **options),
+            beam_search(net.decoder, encoded, **options, trace=Trace()),
+            strict=True,
+        ):
+            for one, other in zip(at_once, by_steps, strict=True):
+                assert one.ids == other.ids
+                assert one.log_prob == pytest.approx(other.log_prob, abs=1e-3)
+                assert one.score == pytest.approx(other.score, abs=1e-3)

@@ -34,6 +34,7 @@ from saccade.nets import (
     SmallCnn,
     TuringMachine,
 )
+from tests.nets.language_models import SIZE, small_decoder
 from tests.nets.makers import SOURCE_SIZE, TARGET_SIZE, small_net
 
 BATCH, OTHER_BATCH = 3, 5
@@ -87,6 +88,15 @@ def _tokens(batch: int) -> tuple[Tensor, ...]:
 
 def _translate(net: Any, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
     return net.decoder.output(net.decoder(net.encode(source, lengths), previous).features)
+
+
+def _previous(batch: int) -> tuple[Tensor, ...]:
+    torch.manual_seed(batch)
+    return (torch.randint(4, SIZE, (batch, 6)),)
+
+
+def _write(decoder: Any, previous: Tensor) -> Tensor:
+    return decoder.output(decoder(None, previous).features)
 
 
 def _numbers(batch: int) -> tuple[Tensor, ...]:
@@ -163,6 +173,10 @@ def make_cases() -> dict[str, Case]:
         "Transformer(post, rotary)": Case(
             small_net("transformer post rotary", sharpness=1.0), _translate, _tokens, (1, None, 1)
         ),
+        "TransformerDecoder(no source)": Case(
+            small_decoder("transformer pre learned gelu", sharpness=1.0).requires_grad_(), _write, _previous, (1,)
+        ),
+        "RnnDecoder(own past)": Case(small_decoder("past additive", sharpness=1.0).requires_grad_(), _write, _previous),
         "GridEncoder": Case(GridEncoder(6, 8, side=3, finals=1, dropout=0.0), _states, _items((9, 6))),
         "SmallCnn": Case(SmallCnn([4, 8], attend_after=[2]), _call, _items((3, 16, 16))),
         "EfficientNetLite0": Case(EfficientNetLite0(), _call, _items((3, 32, 32))),

@@ -23,6 +23,7 @@ _ONCE = {
     *("MultiHead", "MultiHead(additive)", "MultiHead(rotary)", "SelfAttention2d", "SmallCnn", "SetEncoder"),
     *("TransformerEncoder + Decoder", "Transformer(post, rotary)", "SequenceEncoder + PointerDecoder", "MemN2N"),
     *("RnnEncoder + RnnDecoder", "RnnDecoder(input feeding)", "RnnDecoder(LSTM)", "RnnDecoder(Luong)"),
+    *("TransformerDecoder(no source)", "RnnDecoder(own past)"),
     *("TuringMachine", "TuringMachine(LSTM, clipped)"),
 }
 
