@@ -22,6 +22,10 @@ from saccade.text import Batch, Batches, Example, pad
 from saccade.training import Task, TrainSettings, make_optimizer
 from saccade.training.loop import one_step
 
+_TRANSFORMERS: dict[str, dict[str, Any]] = {
+    "transformer": TRANSFORMER,
+    "transformer-base": {"layers": 6, "dim": 512, "heads": 8, "feed_forward": 2048},  # Vaswani 2017
+}
 _RNNS: dict[str, dict[str, Any]] = {
     "rnn-fed": {"order": "luong", "input_feeding": True},
     "rnn-luong": {"order": "luong"},
@@ -30,9 +34,10 @@ _RNNS: dict[str, dict[str, Any]] = {
 
 
 def make_model(job: Job) -> TranslationNet:
-    if job.model == "transformer":
+    if job.model in _TRANSFORMERS:
+        sizes = _TRANSFORMERS[job.model]
         settings = TransformerSettings.model_validate(
-            {"kind": "transformer", "tie": "all", "dropout": DROPOUT, "feed_forward_dropout": DROPOUT, **TRANSFORMER}
+            {"kind": "transformer", "tie": "all", "dropout": DROPOUT, "feed_forward_dropout": DROPOUT, **sizes}
         )
     else:
         settings = RnnSettings.model_validate({"kind": "rnn", "dropout": DROPOUT, **RNN, **_RNNS[job.model]})
