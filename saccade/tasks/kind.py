@@ -85,17 +85,17 @@ class TaskKind(Generic[RecipeT, DataT, ModelT]):
     made: Sequence[MadeCorpus] = ()
     public: PublicSets | None = None
 
-    def read(self, recipe: RecipeT, tell: Tell) -> "Prepared":
+    def read(self, recipe: RecipeT, tell: Tell) -> "ReadRecipe":
         """The data of a recipe, and how to go on from there."""
-        return self.prepare(recipe, self.load_data(recipe, tell))
+        return self.with_data(recipe, self.load_data(recipe, tell))
 
-    def prepare(self, recipe: RecipeT, data: DataT) -> "Prepared":
+    def with_data(self, recipe: RecipeT, data: DataT) -> "ReadRecipe":
         """The same with data that is there already."""
-        return Prepared(data.fingerprint(), lambda run, reporter: self.task(recipe, data, run, reporter))
+        return ReadRecipe(data.fingerprint(), lambda run, reporter: self.task(recipe, data, run, reporter))
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ReadRecipe:
     """A recipe whose data is read."""
 
     fingerprint: str

@@ -84,7 +84,7 @@ def _train(
     # first: of a recipe whose data is not there, no folder should remain
     found = located(recipe, [*known, here] if own else [Path(), *known])
     kind = kind_of(found.task, where="the recipe")
-    prepared = kind.read(found, reporter.say) if data is None else kind.prepare(found, data)
+    prepared = kind.read(found, reporter.say) if data is None else kind.with_data(found, data)
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
         folder = [os.path.relpath(here, run), str(here)]
