@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from saccade.attention._checks import expect_choice, expect_count, expect_tensor
-from saccade.runtime.eager import has_numbers, is_eager
+from saccade.runtime.eager import has_data, is_eager
 
 Corner = Literal["top-left", "bottom-right"]
 
@@ -29,7 +29,7 @@ def padding_mask(lengths: Tensor, *, size: int | None = None) -> Tensor:
         raise ValueError(
             f"lengths: found shape {list(lengths.shape)} of {lengths.dtype}, wanted [batch] of whole numbers"
         )
-    if size is None or (is_eager() and has_numbers(lengths)):  # what is traced has no numbers to look at yet
+    if size is None or (is_eager() and has_data(lengths)):  # what is traced has no numbers to look at yet
         shortest, longest = (int(lengths.min()), int(lengths.max())) if lengths.numel() else (0, 0)
         if shortest < 0:
             raise ValueError(f"lengths: found a length of {shortest}, wanted 0 or more")

@@ -2,7 +2,7 @@
 
 from saccade.decode.beam import beam_search
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty
-from saccade.decode.search import Search, SearchOptions, find, read_search
+from saccade.decode.search import Search, SearchOptions, generate, read_search
 from saccade.decode.single import draw, greedy_search, sample
 from saccade.decode.trace import NO_TRACE, Branch, Trace, TreeNode
 
@@ -17,7 +17,7 @@ __all__ = [
     "beam_search",
     "coverage_penalty",
     "draw",
-    "find",
+    "generate",
     "greedy_search",
     "length_penalty",
     "read_search",

@@ -93,24 +93,24 @@ def beam_search(
         kept = np.argsort(-top, axis=1, kind="stable")[:, :beam]  # [N, K]
         scores, where, written = _pad_beams(beam, top[groups, kept], where[groups, kept], written[groups, kept])
         enough = beam if early_stopping else None
-        going = [
+        remaining = [
             group
             for group, (sentence, score) in enumerate(zip(active, scores[:, 0].tolist(), strict=True))
             if position < sentence_limits[sentence]
             and not _is_done(finished[sentence], score, enough, best, sentence_limits[sentence], alpha)
         ]
-        some_leave = len(going) < len(active)
-        if some_leave:
-            where, written, scores, groups = where[going], written[going], scores[going], groups[going]
-            active = [active[group] for group in going]
+        some_finished = len(remaining) < len(active)
+        if some_finished:
+            where, written, scores, groups = where[remaining], written[remaining], scores[remaining], groups[remaining]
+            active = [active[group] for group in remaining]
         from_rows = (groups * beam + where // size).ravel()
         rows, tokens = torch.from_numpy(from_rows), torch.from_numpy(written.ravel())
-        trace.go_on(rows, tokens, torch.from_numpy(scores.ravel()))
+        trace.extend(rows, tokens, torch.from_numpy(scores.ravel()))
         if active:
             state = decoder.reorder(step.state, rows)
             back_pointers.add(from_rows, written.ravel())
             coverage = None if coverage is None else coverage[rows]
-            if some_leave:  # these are the same for all rows of a sentence
+            if some_finished:  # these are the same for all rows of a sentence
                 rules, real = rules.select(rows), real[rows]
     return [
         [
@@ -165,8 +165,8 @@ def _pad_beams(beam: int, scores: Floats, where: Numbers, written: Numbers) -> t
     """All three `[N, K]`, where a vocabulary smaller than the beam leaves fewer: the rest is impossible."""
     if scores.shape[1] == beam:
         return scores, where, written
-    room = ((0, 0), (0, beam - scores.shape[1]))
-    return np.pad(scores, room, constant_values=-np.inf), np.pad(where, room), np.pad(written, room)
+    padding = ((0, 0), (0, beam - scores.shape[1]))
+    return np.pad(scores, padding, constant_values=-np.inf), np.pad(where, padding), np.pad(written, padding)
 
 
 def _is_done(

@@ -82,7 +82,7 @@ def read_search(options: SearchOptions) -> Search:
     return Search(**options)
 
 
-def find(
+def generate(
     decoder: Searchable[StateT],
     encoded: Encoded | None,
     how: Search,

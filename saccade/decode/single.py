@@ -1,6 +1,6 @@
 """One token after the other, without looking back: greedy search and sampling, over any decoder.
 
-Letters: `R` rows (outputs under way), `V` vocabulary.
+Letters: `R` rows (active outputs), `V` vocabulary.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def greedy_search(
         log_probs, tokens = rules.best(logits, position, 1)
         return tokens[:, 0], log_probs[:, 0]
 
-    return _follow(decoder, encoded, choose, limits, prefixes, best=1)
+    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=1)
 
 
 def sample(
@@ -57,7 +57,7 @@ def sample(
         tokens = draw(log_probs, uniforms[rows, position], temperature=temperature, top_k=top_k, top_p=top_p)
         return tokens, log_probs.gather(1, tokens[:, None]).squeeze(1)
 
-    return _follow(decoder, encoded, choose, limits, prefixes, best=None)
+    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=None)
 
 
 def draw(log_probs: Tensor, uniforms: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
@@ -82,7 +82,7 @@ def draw(log_probs: Tensor, uniforms: Tensor, *, temperature: float, top_k: int 
 
 
 @torch.inference_mode()
-def _follow(
+def _generate_rows(
     decoder: Searchable[StateT],
     encoded: Encoded | None,
     choose: Callable[[Tensor, Rules, Tensor, int], tuple[Tensor, Tensor]],
@@ -109,8 +109,8 @@ def _follow(
         position += 1
         state = step.state
         # at its limit a row is forced to end; one whose logits are no numbers does not, and would go on for ever
-        going = ((tokens != END) & (rules.limits > position)).nonzero().squeeze(1)
-        if len(going) < len(rows):
-            rows, tokens, rules = rows[going], tokens[going], rules.select(going)
-            state = decoder.reorder(state, going) if len(going) else state
+        active = ((tokens != END) & (rules.limits > position)).nonzero().squeeze(1)
+        if len(active) < len(rows):
+            rows, tokens, rules = rows[active], tokens[active], rules.select(active)
+            state = decoder.reorder(state, active) if len(active) else state
     return [Hypothesis(ids, score, score) for ids, score in zip(written, log_prob.tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""What a beam search tried: every hypothesis that was kept or ended, and what it grew from."""
+"""What a beam search tried: every hypothesis that was kept or finished, and its parent."""
 
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class Trace:
         sentence, parent = self._rows[row]
         self.branches[sentence].append(Branch(parent, token, log_prob, score))
 
-    def go_on(self, rows: Tensor, tokens: Tensor, log_probs: Tensor) -> None:
+    def extend(self, rows: Tensor, tokens: Tensor, log_probs: Tensor) -> None:
         """The hypotheses that are kept, `[R]`: each is that of one of the rows before, with one more token."""
         following: list[tuple[int, int | None]] = []
         for row, token, log_prob in zip(rows.tolist(), tokens.tolist(), log_probs.tolist(), strict=True):
@@ -49,7 +49,7 @@ class _NoTrace(Trace):
 
     def end(self, row: int, token: int, log_prob: float, score: float) -> None: ...
 
-    def go_on(self, rows: Tensor, tokens: Tensor, log_probs: Tensor) -> None: ...
+    def extend(self, rows: Tensor, tokens: Tensor, log_probs: Tensor) -> None: ...
 
 
 NO_TRACE = _NoTrace()

@@ -3,7 +3,7 @@
 from saccade.metrics.alignment import AlignmentScore, Gold, read_links, score_alignments
 from saccade.metrics.bits import BitScore, score_bits
 from saccade.metrics.captions import caption_words, score_captions
-from saccade.metrics.edits import edits
+from saccade.metrics.edit_distance import edit_distance
 from saccade.metrics.orders import covered_area, same_cycle
 from saccade.metrics.pointing_game import pointing_accuracy
 from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
@@ -16,7 +16,7 @@ __all__ = [
     "Score",
     "caption_words",
     "covered_area",
-    "edits",
+    "edit_distance",
     "pointing_accuracy",
     "read_links",
     "same_cycle",

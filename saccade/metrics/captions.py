@@ -44,8 +44,8 @@ def bleu(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> li
         for order in range(1, _ORDERS + 1):
             most: Counter[Words] = Counter()
             for other in others:
-                most |= _grams(other, order)
-            mine = _grams(caption, order)
+                most |= _ngrams(other, order)
+            mine = _ngrams(caption, order)
             right[order - 1] += (mine & most).total()
             found[order - 1] += mine.total()
     brevity = min(0.0, 1 - wanted / length) if length else -math.inf
@@ -60,7 +60,7 @@ def rouge_l(captions: Sequence[Words], references: Sequence[Sequence[Words]]) ->
     """
     total = 0.0
     for caption, others in zip(captions, references, strict=True):
-        common = [_common(caption, other) for other in others]
+        common = [_lcs_length(caption, other) for other in others]
         precision = max(common) / len(caption) if caption else 0.0
         recall = max(length / len(other) if other else 0.0 for length, other in zip(common, others, strict=True))
         if precision and recall:
@@ -79,23 +79,23 @@ def cider(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> f
     for order in range(1, _ORDERS + 1):
         images_with: Counter[Words] = Counter()
         for others in references:
-            images_with.update({gram for other in others for gram in _grams(other, order)})
+            images_with.update({gram for other in others for gram in _ngrams(other, order)})
         rarities.append({gram: math.log(len(references) / count) for gram, count in images_with.items()})
     never_seen = math.log(len(references))
     total = 0.0
     for caption, others in zip(captions, references, strict=True):
         for order, rarity in enumerate(rarities, start=1):
-            mine = {gram: count * rarity.get(gram, never_seen) for gram, count in _grams(caption, order).items()}
+            mine = {gram: count * rarity.get(gram, never_seen) for gram, count in _ngrams(caption, order).items()}
             for other in others:
-                theirs = {gram: count * rarity[gram] for gram, count in _grams(other, order).items()}
+                theirs = {gram: count * rarity[gram] for gram, count in _ngrams(other, order).items()}
                 shared = sum(min(mine[gram], value) * value for gram, value in theirs.items() if gram in mine)
                 size = _norm(mine) * _norm(theirs)
-                forgiven = math.exp(-((len(caption) - len(other)) ** 2) / (2 * _SIGMA**2))
-                total += forgiven * shared / size / len(others) if size else 0.0
+                length_factor = math.exp(-((len(caption) - len(other)) ** 2) / (2 * _SIGMA**2))
+                total += length_factor * shared / size / len(others) if size else 0.0
     return 100 * 10 * total / _ORDERS / len(captions)
 
 
-def _grams(words: Words, order: int) -> Counter[Words]:
+def _ngrams(words: Words, order: int) -> Counter[Words]:
     return Counter(tuple(words[first : first + order]) for first in range(len(words) - order + 1))
 
 
@@ -103,7 +103,7 @@ def _norm(vector: dict[Words, float]) -> float:
     return math.sqrt(sum(value * value for value in vector.values()))
 
 
-def _common(one: Words, other: Words) -> int:
+def _lcs_length(one: Words, other: Words) -> int:
     """How many words the longest common subsequence has."""
     lengths = [0] * (len(other) + 1)
     for word in one:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.runtime.eager import has_numbers, is_bare, is_eager
+from saccade.runtime.eager import has_data, is_bare, is_eager
 from saccade.runtime.precision import is_quantized, linear
 
 KINDS = (nn.RNN, nn.GRU, nn.LSTM)
@@ -76,7 +76,7 @@ def run_padded(rnn: nn.RNNBase, x: Tensor, lengths: Tensor, mask: Tensor) -> tup
     Gives the states of the top layer `[B, S, directions D]`, zeros at padding, and what it ends with in each direction,
     side by side, `[B, directions D]` each.
     """
-    if is_bare(rnn, *KINDS) and (is_quantized() or not (is_eager() and has_numbers(x))):
+    if is_bare(rnn, *KINDS) and (is_quantized() or not (is_eager() and has_data(x))):
         return run_traceable(rnn, x, mask)
     packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
     output, final = rnn(packed)

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 
 from saccade.attention import Dot, Soft, Weighting, WeightingOutput, attend
 from saccade.nets.dropout import Dropout
-from saccade.runtime.eager import has_numbers, is_eager, is_transformed
-from saccade.runtime.operators import watched
+from saccade.runtime.eager import has_data, is_eager, is_transformed
+from saccade.runtime.operators import refuse_second_order
 
 Tying = Literal["adjacent", "layer-wise"]
 Encoding = Literal["position", "bag"]
@@ -171,7 +171,7 @@ class MemN2N(nn.Module):
         return MemN2NOutput(logits, torch.cat(hop_weights, dim=1) if need_weights else None)
 
     def _weighting(self) -> Weighting:
-        if not (is_eager() and has_numbers(self.linear)):
+        if not (is_eager() and has_data(self.linear)):
             return ConditionalWeighting(self.linear, self.plain, self.soft)
         return self.plain if bool(self.linear) else self.soft
 
@@ -188,7 +188,7 @@ class MemN2N(nn.Module):
     def _sums(self, sentences: Tensor, weights: Tensor) -> Tensor:
         if is_transformed():  # which torch's sum of a bag cannot be
             return (F.embedding(sentences, self.embedding) * weights[..., None]).sum(-2)
-        table = watched("a memory network", self.embedding)
+        table = refuse_second_order("a memory network", self.embedding)
         return F.embedding_bag(sentences, table, mode="sum", per_sample_weights=weights, padding_idx=0)
 
     def times_of(self, there: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from saccade.runtime.eager import is_bare, is_eager
-from saccade.runtime.operators import only_first
+from saccade.runtime.operators import first_order_only
 
 TrainingPrecision = Literal["float32", "bfloat16"]
 
@@ -84,4 +84,6 @@ class _Bfloat16Linear(Function):
         coarse = exact.bfloat16()
         grad_x = (coarse @ rounded).to(grad.dtype).view(*grad.shape[:-1], rounded.shape[1])
         grad_weight = (coarse.t() @ rows).to(grad.dtype)
-        return only_first("a product in bfloat16", (grad_x, grad_weight, exact.sum(0) if ctx.has_bias else None), grad)
+        return first_order_only(
+            "a product in bfloat16", (grad_x, grad_weight, exact.sum(0) if ctx.has_bias else None), grad
+        )

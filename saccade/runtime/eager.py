@@ -59,12 +59,12 @@ def is_transformed() -> bool:
     )
 
 
-def can_go_back(tensor: Tensor) -> bool:
+def can_run_backward(tensor: Tensor) -> bool:
     """Whether C may compute the derivative of what it computed of this tensor, whatever is asked for by now."""
     return is_plain(tensor) and not torch.compiler.is_compiling() and _functorch_level() is None
 
 
-def has_numbers(tensor: Tensor) -> bool:
+def has_data(tensor: Tensor) -> bool:
     """Whether a tensor is one of numbers, on any device, and not a fake of it or another thing that stands for it."""
     return type(tensor) in _PLAIN and not tensor.is_meta
 

@@ -47,12 +47,12 @@ def define(
         torch.library.register_vmap(full, _row_by_row(operator))
     recorded = compute if setup is None or backward is None else _function_of(name, compute, setup, backward).apply
 
-    def enter(*arguments: Any, **named: Any) -> Any:
+    def dispatch(*arguments: Any, **named: Any) -> Any:
         if named or not is_eager() or torch._C._len_torch_dispatch_stack():  # noqa: SLF001 - torch has no other name for it
             return operator(*arguments, **named)
         return recorded(*arguments) if torch.is_grad_enabled() else compute(*arguments)
 
-    return enter
+    return dispatch
 
 
 def _function_of(
@@ -119,7 +119,7 @@ def expect_numbers(first: str, tensor: Tensor, **others: Tensor | None) -> None:
             )
 
 
-def only_first(name: str, gradients: Sequence[Tensor | None], *given: Tensor | None) -> tuple[Tensor | None, ...]:
+def first_order_only(name: str, gradients: Sequence[Tensor | None], *given: Tensor | None) -> tuple[Tensor | None, ...]:
     """Gradients that were computed of tensors `given`, with a derivative of their own that is refused by name.
 
     A gradient is differentiable only if whoever asked for it said `create_graph=True`; otherwise this does nothing.
@@ -128,7 +128,7 @@ def only_first(name: str, gradients: Sequence[Tensor | None], *given: Tensor | N
         return tuple(gradients)
     # that depends on more than was given, such as what was rounded; so it always asks for a derivative
     anchor = torch.zeros((), requires_grad=True, device="cpu")
-    return tuple(None if one is None else _OnlyFirst.apply(name, one, anchor, *given) for one in gradients)
+    return tuple(None if one is None else _FirstOrderOnly.apply(name, one, anchor, *given) for one in gradients)
 
 
 def expect_one_gradient(name: str, *gradients: Tensor | None) -> None:
@@ -140,7 +140,7 @@ def expect_one_gradient(name: str, *gradients: Tensor | None) -> None:
         )
 
 
-def watched(name: str, tensor: Tensor) -> Tensor:
+def refuse_second_order(name: str, tensor: Tensor) -> Tensor:
     """A tensor for an operation of torch's own that has no second derivative: as it is, refused by name like the rest.
 
     A hook, and no function of ours, as those cost ten times as much.
@@ -148,11 +148,11 @@ def watched(name: str, tensor: Tensor) -> Tensor:
     if not (torch.is_grad_enabled() and tensor.requires_grad and is_eager()):
         return tensor
     tensor = tensor.view_as(tensor)  # what the user holds keeps no hook of ours
-    tensor.register_hook(lambda gradient: only_first(name, (gradient,), gradient)[0])
+    tensor.register_hook(lambda gradient: first_order_only(name, (gradient,), gradient)[0])
     return tensor
 
 
-class _OnlyFirst(Function):
+class _FirstOrderOnly(Function):
     @staticmethod
     def forward(ctx: Any, name: str, gradient: Tensor, *given: Tensor | None) -> Tensor:
         ctx.name = name

@@ -3,7 +3,7 @@
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.runtime.operators import watched
+from saccade.runtime.operators import refuse_second_order
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor | None, causal: bool = False) -> Tensor:
@@ -20,9 +20,9 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor |
     keys, value_dim = value.shape[-2:]
     width = max(dim, value_dim)
     context = F.scaled_dot_product_attention(
-        watched("fused attention", _as_4d(query, width)),
-        watched("fused attention", _as_4d(key, width)),
-        watched("fused attention", _as_4d(value, width)),
+        refuse_second_order("fused attention", _as_4d(query, width)),
+        refuse_second_order("fused attention", _as_4d(key, width)),
+        refuse_second_order("fused attention", _as_4d(value, width)),
         attn_mask=None if mask is None else _mask_as_4d(mask, batch, queries, keys),
         is_causal=causal,
         scale=1.0,

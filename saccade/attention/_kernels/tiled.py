@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from saccade.runtime.operators import expect_one_gradient, only_first
+from saccade.runtime.operators import expect_one_gradient, first_order_only
 
 # The scores [B, t, s] of queries [B, t, D] and keys [B, s, E], by the parameters that follow them.
 Compare = Callable[..., Tensor]
@@ -87,7 +87,12 @@ class _TiledAttention(Function):
         _, query, key, value, _, _, *parameters = ctx.saved_tensors
         expect_one_gradient("attention in tiles", grad)
         gradients = _TiledAttention._gradients(ctx, grad)
-        return None, None, None, *only_first("attention in tiles", gradients, query, key, value, *parameters, grad)
+        return (
+            None,
+            None,
+            None,
+            *first_order_only("attention in tiles", gradients, query, key, value, *parameters, grad),
+        )
 
     @staticmethod
     @torch.no_grad()

@@ -25,7 +25,7 @@ from torch.autograd import Function
 
 from saccade.runtime.bfloat16 import trains_in_bfloat16
 from saccade.runtime.eager import is_eager, is_plain
-from saccade.runtime.operators import expect, only_first
+from saccade.runtime.operators import expect, first_order_only
 
 # Logits that are worked on at a time: large enough for fast products, small enough for a processor's cache (20 MB).
 _CHUNK = 5 << 20
@@ -148,7 +148,13 @@ class _ProjectedCrossEntropy(Function):
         *gradients, features, weight, bias = ctx.saved_tensors
         with torch.no_grad():
             scaled = [None if part is None else part * grad for part in gradients]
-        return *only_first("projected_cross_entropy", scaled, features, weight, bias, grad), None, None, None, None
+        return (
+            *first_order_only("projected_cross_entropy", scaled, features, weight, bias, grad),
+            None,
+            None,
+            None,
+            None,
+        )
 
 
 def losses_and_gradient(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:

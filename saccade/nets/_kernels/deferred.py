@@ -19,7 +19,7 @@ from torch.autograd import Function
 
 from saccade.runtime.bfloat16 import trains_in_bfloat16
 from saccade.runtime.eager import is_eager, is_plain
-from saccade.runtime.operators import only_first
+from saccade.runtime.operators import first_order_only
 from saccade.runtime.precision import linear
 
 _Factors = dict[int, list[tuple[Tensor, Tensor]]]  # of each backward pass and step, x [B, in] and ∂y [B, out]
@@ -59,7 +59,7 @@ class _Collect(Function):
         inputs, grads = zip(*factors, strict=True)
         with torch.no_grad():
             product = torch.cat(grads).to(ctx.product_dtype).t() @ torch.cat(inputs).to(ctx.product_dtype)
-        return *only_first("a recurrent decoder", (product.to(grad.dtype),), *inputs, *grads), None, None
+        return *first_order_only("a recurrent decoder", (product.to(grad.dtype),), *inputs, *grads), None, None
 
 
 class _Use(Function):
@@ -77,7 +77,7 @@ class _Use(Function):
             ctx.factors.setdefault(_this_pass(), []).append((x, grad))
         with torch.no_grad():
             grad_x = (grad.to(factor.dtype) @ factor).to(grad.dtype)
-        return *only_first("a recurrent decoder", (grad_x,), x, grad), None, None, None
+        return *first_order_only("a recurrent decoder", (grad_x,), x, grad), None, None, None
 
 
 def _this_pass() -> int:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from saccade.runtime.native import KERNELS, call, library_for, load_library
-from saccade.runtime.operators import define, expect, expect_numbers, expect_one_gradient, only_first
+from saccade.runtime.operators import define, expect, expect_numbers, expect_one_gradient, first_order_only
 
 SOURCE = KERNELS / "additive.c"
 
@@ -81,7 +81,7 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         grad_q = slope_q.mul_(double).div_(query)  # [N, T, D]
         grad_k = slope_k.mul_(double[:, None]).div_(key)  # [N, D, S]
         grad_v = grad.sum() - 2 * level
-    return only_first("additive attention", (grad_q, grad_k, grad_v), query, key, v, grad)
+    return first_order_only("additive attention", (grad_q, grad_k, grad_v), query, key, v, grad)
 
 
 # [N, T, D], [N, D, S], [N, T, S] -> Σ_s g (r - r²) [N, T, D], Σ_t g (r - r²) [N, D, S], Σ g r [D]

@@ -4,7 +4,7 @@
  *
  *     out[i] = onto[i] + x[i] * scale * [hash(i) >= threshold]
  *
- * Each element's random number depends on its place and the two seeds alone: no mask is stored, threads need no order.
+ * Each element's random number depends on its index and the two seeds alone: no mask is stored, threads need no order.
  */
 #include <stdint.h>
 

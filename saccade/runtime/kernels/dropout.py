@@ -1,7 +1,7 @@
-"""Dropout (Srivastava 2014) with random numbers that are a function of the index: `dropout.c` as an operator.
+"""Dropout (Srivastava 2014) with random numbers that are a function of its index: `dropout.c` as an operator.
 
 torch draws the mask of `F.dropout` number after number on one core, which took a sixth of the training time of a small
-Transformer, and keeps it for the backward pass. Here the number for an element is a hash of its place and two seeds:
+Transformer, and keeps it for the backward pass. Here the number for an element is a hash of its index and two seeds:
 every core works, nothing is stored, and the backward pass computes the same numbers again.
 
 The hash is two rounds of multiply and xor-shift over 32 bits, the constants those of Wellons' `lowbias32`, with one

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from saccade.runtime.eager import can_go_back
+from saccade.runtime.eager import can_run_backward
 from saccade.runtime.native import KERNELS, call, library_for, load_library
-from saccade.runtime.operators import define, expect_numbers, expect_one_gradient, only_first
+from saccade.runtime.operators import define, expect_numbers, expect_one_gradient, first_order_only
 
 SOURCE = KERNELS / "turing_step.c"
 
@@ -136,9 +136,15 @@ def _backward(
     with torch.no_grad():
         expect_one_gradient("a step of the Neural Turing Machine", *gradients)
         # of a call that was recorded past the dispatcher, everything has been looked at
-        backward = _gradients if can_go_back(saved[0]) else turing_backward
+        backward = _gradients if can_run_backward(saved[0]) else turing_backward
         results = backward(*saved, *gradients, *ctx.sizes)
-    return *only_first("a step of the Neural Turing Machine", results, *saved[:3], *gradients), None, None, None, None
+    return (
+        *first_order_only("a step of the Neural Turing Machine", results, *saved[:3], *gradients),
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 _TENSORS, _SIZES = "Tensor memory, Tensor last, Tensor raw_parameters", "int read, int write, int shifts, float limit"

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from saccade.base.model_folder import tensors_of
 from saccade.base.tensors import write_tensors
-from saccade.decode import Hypothesis, Search, SearchOptions, find, read_search
+from saccade.decode import Hypothesis, Search, SearchOptions, generate, read_search
 from saccade.look import AttentionMap
 from saccade.nets import EfficientNetLite0
 from saccade.runtime.heap import keep_heap
@@ -122,7 +122,9 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         with self.running(how.precision):
             count = len(encoded)
             limits, prefixes = [self.net.max_length] * count, [[] for _ in range(count)]
-            found = find(self.net.decoder, self.net.encode(encoded), how, limits=limits, prefixes=prefixes, names=names)
+            found = generate(
+                self.net.decoder, self.net.encode(encoded), how, limits=limits, prefixes=prefixes, names=names
+            )
             return self._describe(encoded, found, attention=attention)
 
     def _describe(self, encoded: Tensor, found: list[list[Hypothesis]], *, attention: bool) -> list[Caption]:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.metrics import edits
+from saccade.metrics import edit_distance
 from saccade.shell.options import TakesOptions
 from saccade.shell.outputs import print_scores, tell_failures
 from saccade.tasks.kind import Evaluation
@@ -33,7 +33,7 @@ def evaluate_lines(chosen: argparse.Namespace, reader: LineReader) -> int:
         text = one.captions[0]
         lines += 1
         right += found.text == text
-        wrong += edits(found.text, text)
+        wrong += edit_distance(found.text, text)
         letters += len(text)
     if not lines:
         raise InputError(f"{chosen.images}: none of the images could be read")

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from saccade.decode import Search, find
+from saccade.decode import Search, generate
 from saccade.look import AttentionMap
 from saccade.nets import best_path, occupancy
 from saccade.nets.line_encoder import NARROWING
@@ -103,7 +103,7 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         assert decoder is not None
         count = len(strips)
         limits = [strips.shape[-1] // NARROWING + 1] * count
-        found = find(decoder, encoded, Search(beam=1), limits=limits, prefixes=[[]] * count, names=[""] * count)
+        found = generate(decoder, encoded, Search(beam=1), limits=limits, prefixes=[[]] * count, names=[""] * count)
         written = [self.vocabulary.decode(group[0].ids) for group in found]
         if not attention:
             return [LineReaderOutput(text, tokens.words[:-1]) for text, tokens in written]

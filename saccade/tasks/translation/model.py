@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Self, Unpack, get_args
 import torch
 
 from saccade.base.errors import InputError, expect
-from saccade.decode import NO_TRACE, Hypothesis, Search, SearchOptions, Trace, TreeNode, find, read_search
+from saccade.decode import NO_TRACE, Hypothesis, Search, SearchOptions, Trace, TreeNode, generate, read_search
 from saccade.look import AttentionMap
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
@@ -266,7 +266,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         encoded = self.net.encode(
             pad([source.ids for source in sources]), torch.tensor([len(source.ids) for source in sources])
         )
-        return find(self.net.decoder, encoded, how, limits=limits, prefixes=prefixes, names=texts, trace=trace)
+        return generate(self.net.decoder, encoded, how, limits=limits, prefixes=prefixes, names=texts, trace=trace)
 
     def _describe(self, sources: list[Tokens], found: list[list[Hypothesis]], *, attention: bool) -> list[Translation]:
         """Hypotheses as text, the best of each sentence first with the others as its alternatives."""

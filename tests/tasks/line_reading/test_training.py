@@ -11,7 +11,7 @@ import saccade
 from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
 from saccade.cli.main import main
-from saccade.metrics import edits
+from saccade.metrics import edit_distance
 from saccade.tasks.line_reading.data import LineSplits, load_line_splits
 from saccade.tasks.line_reading.kind import KIND
 from saccade.tasks.line_reading.lines import make_lines
@@ -180,7 +180,7 @@ def test_bad_settings_get_one_line(change: str, says: str):
     [("", "", 0), ("kitten", "sitting", 3), ("123", "", 3), ("12", "21", 2), ("ab", "axb", 1)],
 )
 def test_edits(one: str, other: str, apart: int):
-    assert edits(one, other) == edits(other, one) == apart
+    assert edit_distance(one, other) == edit_distance(other, one) == apart
 
 
 def test_a_strip_too_long_to_be_squeezed_is_refused():

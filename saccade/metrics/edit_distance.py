@@ -1,7 +1,7 @@
 """How many letters stand between two texts."""
 
 
-def edits(found: str, wanted: str) -> int:
+def edit_distance(found: str, wanted: str) -> int:
     """The fewest letters to put in, take out or change, to make one of the other (Levenshtein 1965)."""
     before = list(range(len(wanted) + 1))
     for row, letter in enumerate(found, start=1):
