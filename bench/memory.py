@@ -91,7 +91,7 @@ class LoopedMachine(nn.Module):
 
 def our_machine() -> Callable[[Tensor], Tensor]:
     net = TuringMachine(
-        BITS + 1, BITS, locations=LOCATIONS, width=WIDTH, dim=DIM, controller="lstm", first_memory="random"
+        BITS + 1, BITS, locations=LOCATIONS, width=WIDTH, dim=DIM, controller="lstm", memory_init="random"
     )
     return _Trained(net, lambda inputs: net(inputs)[0])
 

@@ -37,7 +37,13 @@ def make_model(job: Job) -> TranslationNet:
     if job.model in _TRANSFORMERS:
         sizes = _TRANSFORMERS[job.model]
         settings = TransformerSettings.model_validate(
-            {"kind": "transformer", "tie": "all", "dropout": DROPOUT, "feed_forward_dropout": DROPOUT, **sizes}
+            {
+                "kind": "transformer",
+                "tie_embeddings": "all",
+                "dropout": DROPOUT,
+                "feed_forward_dropout": DROPOUT,
+                **sizes,
+            }
         )
     else:
         settings = RnnSettings.model_validate({"kind": "rnn", "dropout": DROPOUT, **RNN, **_RNNS[job.model]})

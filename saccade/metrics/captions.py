@@ -20,13 +20,13 @@ def caption_words(text: str) -> list[str]:
 
 
 def score_captions(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> dict[str, float]:
-    """`bleu1` to `bleu4`, `rouge_l`, `cider`, and `exact`, how many are one of their references; all in percent."""
+    """`bleu1` to `bleu4`, `rouge_l`, `cider`, and `exact_match`: how many are one of their references; in percent."""
     if len(captions) != len(references) or not captions or not all(references):
         raise ValueError("wanted at least one caption, and at least one reference for each of them")
     figures = {f"bleu{order}": value for order, value in enumerate(bleu(captions, references), start=1)}
     exact = sum(caption in others for caption, others in zip(captions, references, strict=True)) / len(captions)
     figures |= {"rouge_l": rouge_l(captions, references), "cider": cider(captions, references)}
-    return figures | {"exact": 100 * exact}
+    return figures | {"exact_match": 100 * exact}
 
 
 def bleu(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> list[float]:

@@ -17,10 +17,10 @@ class Score(NamedTuple):
 def score_translations(outputs: Sequence[str], references: Sequence[str]) -> dict[str, Score]:
     """All figures of the translations of a test set, one reference each.
 
-    bleu        BLEU (Papineni 2002), cased, tokenised as mteval-v13a does
-    bleu_lower  the same, of lower-cased text: the figure that papers on Multi30k report
-    chrf        chrF (Popović 2015)
-    exact       percent of the outputs that equal their reference
+    bleu         BLEU (Papineni 2002), cased, tokenised as mteval-v13a does
+    bleu_lower   the same, of lower-cased text: the figure that papers on Multi30k report
+    chrf         chrF (Popović 2015)
+    exact_match  percent of the outputs that equal their reference
     """
     if len(outputs) != len(references):
         raise ValueError(f"references: found {len(references)}, wanted {len(outputs)}, one for each output")
@@ -35,7 +35,7 @@ def score_translations(outputs: Sequence[str], references: Sequence[str]) -> dic
         value = metric.corpus_score(list(outputs), [list(references)]).score
         scores[name] = Score(value, str(metric.get_signature()))
     right = sum(output == reference for output, reference in zip(outputs, references, strict=True))
-    scores["exact"] = Score(100 * right / len(outputs), "equal strings")
+    scores["exact_match"] = Score(100 * right / len(outputs), "equal strings")
     return scores
 
 

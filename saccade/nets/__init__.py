@@ -33,7 +33,7 @@ from saccade.nets.pointer import PointerDecoder, PointerState, SequenceEncoder, 
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.small_cnn import SmallCnn, small_cnn_side
 from saccade.nets.transformer import LayerShape, TransformerDecoder, TransformerEncoder, TransformerState
-from saccade.nets.turing import ControllerKind, FirstMemory, MachineState, TuringMachine
+from saccade.nets.turing import ControllerKind, MachineState, MemoryInit, TuringMachine
 
 __all__ = [
     "GRIDS",
@@ -45,7 +45,6 @@ __all__ = [
     "Dropout",
     "EfficientNetLite0",
     "Encoded",
-    "FirstMemory",
     "GatedContext",
     "GlimpseSensor",
     "GridEncoder",
@@ -59,6 +58,7 @@ __all__ = [
     "MeanContext",
     "MemN2N",
     "MemN2NOutput",
+    "MemoryInit",
     "NoContext",
     "PointerDecoder",
     "PointerState",

@@ -30,7 +30,7 @@ def make_rnn_decoder(settings: RecurrentSettings, size: int, *, gate: bool = Fal
         input_feeding=settings.input_feeding,
         dropout=settings.dropout,
     )
-    if settings.tie == "output":
+    if settings.tie_embeddings == "output":
         decoder.output.weight = decoder.embedding.weight
     return decoder
 
@@ -61,6 +61,6 @@ def make_transformer_decoder(settings: TransformerSettings, embedding: nn.Embedd
     decoder = TransformerDecoder(
         embedding, layer_shape(settings), layers=settings.layers, max_length=settings.max_length
     )
-    if settings.tie != "none":
+    if settings.tie_embeddings != "none":
         decoder.output.weight = embedding.weight
     return decoder

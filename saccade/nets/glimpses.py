@@ -55,12 +55,14 @@ class RecurrentAttention(nn.Module):
     no gradient goes through them, nor from their choice into the states. They learn by REINFORCE alone.
     """
 
-    def __init__(self, *, classes: int, glimpses: int, patch: int, scales: int, dim: int, std: float) -> None:
+    def __init__(
+        self, *, classes: int, glimpses: int, patch_size: int, scales: int, dim: int, location_std: float
+    ) -> None:
         super().__init__()
-        self.glimpses, self.std = glimpses, std
-        self.sensor = GlimpseSensor(patch, scales)
+        self.glimpses, self.location_std = glimpses, location_std
+        self.sensor = GlimpseSensor(patch_size, scales)
         half = max(1, dim // 2)
-        self.encode_patch, self.encode_location = nn.Linear(scales * patch**2, half), nn.Linear(2, half)
+        self.encode_patch, self.encode_location = nn.Linear(scales * patch_size**2, half), nn.Linear(2, half)
         self.patch_projection, self.location_projection = nn.Linear(half, dim), nn.Linear(half, dim)
         self.recurrent, self.input = nn.Linear(dim, dim), nn.Linear(dim, dim)
         self.next_location, self.baseline = nn.Linear(dim, 2), nn.Linear(dim, 1)
@@ -99,8 +101,9 @@ class RecurrentAttention(nn.Module):
         mean = torch.tanh(self.next_location(state))
         if not self.training:
             return mean, mean.new_zeros(mean.shape[0])
-        drawn = (mean + self.std * torch.randn_like(mean)).detach()
-        log_prob = -((drawn - mean) ** 2).sum(-1) / (2 * self.std**2)  # up to a constant, which has no gradient
+        drawn = (mean + self.location_std * torch.randn_like(mean)).detach()
+        # up to a constant, which has no gradient
+        log_prob = -((drawn - mean) ** 2).sum(-1) / (2 * self.location_std**2)
         return drawn.clamp(-1, 1), log_prob
 
 

@@ -27,14 +27,16 @@ class RecurrentSettings(Settings):
     weighting: Weighting = "soft"
     order: Literal["bahdanau", "luong"] = "bahdanau"
     input_feeding: bool = False
-    tie: Literal["none", "output"] = "none"  # output: the output's matrix is the target's embedding
+    tie_embeddings: Literal["none", "output"] = "none"  # output: the output's matrix is the target's embedding
     dropout: Share = 0.2
     max_length: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
 
     @model_validator(mode="after")
     def _sizes_fit_together(self) -> Self:
-        if self.tie == "output" and self.embedding != self.dim:
-            raise ValueError(f"tie: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}")
+        if self.tie_embeddings == "output" and self.embedding != self.dim:
+            raise ValueError(
+                f"tie_embeddings: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}"
+            )
         if self.score in {"location", "mix"} and self.max_length > POSITIONS:
             raise ValueError(
                 f"max_length: found {self.max_length}, wanted at most {POSITIONS} with the {self.score} score"
@@ -73,7 +75,7 @@ class TransformerEncoderSettings(Settings):
 class TransformerSettings(TransformerEncoderSettings):
     """The Transformer: encoder, if there are words to read, and decoder, as many layers of each."""
 
-    tie: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
+    tie_embeddings: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
 
 
 class BlockSettings(Settings):

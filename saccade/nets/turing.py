@@ -14,7 +14,7 @@ from saccade.nets._kernels.turing_step import HeadParameters, HeadSizes, head_pa
 from saccade.nets.cells import lstm_cell
 
 ControllerKind = Literal["feed-forward", "lstm"]
-FirstMemory = Literal["constant", "learned", "random"]
+MemoryInit = Literal["constant", "learned", "random"]
 _CLOSED = -2.0  # a gate's bias: sigmoid(-2) is 0.12
 
 
@@ -39,7 +39,7 @@ class TuringMachine(nn.Module):
     what was read in the same step. Nothing is kept between calls.
 
     Some likeness of the locations has to be broken, or no shift is ever learnt. So the heads begin near the first
-    location; where exactly is learnt. The first memory (`first_memory`) is constant, or random once and for all, or
+    location; where exactly is learnt. The first memory (`memory_init`) is constant, or random once and for all, or
     learnt: then its locations can also serve as landmarks.
 
     All gates begin nearly shut (g = 0.12): a head that goes by content before there is content to go by learns slowly,
@@ -54,7 +54,7 @@ class TuringMachine(nn.Module):
     from; lengths that grow in the course of training did more good.
     """
 
-    first_memory: Tensor
+    memory_init: Tensor
     first_hidden: Tensor | None
 
     def __init__(
@@ -69,7 +69,7 @@ class TuringMachine(nn.Module):
         read_heads: int = 1,
         write_heads: int = 1,
         shifts: int = 3,
-        first_memory: FirstMemory = "random",
+        memory_init: MemoryInit = "random",
         step_clip: float | None = None,
         gate_bias: float = _CLOSED,
         beta_bias: float = 0.0,
@@ -81,11 +81,11 @@ class TuringMachine(nn.Module):
         self.controller = nn.LSTMCell(seen, dim) if controller == "lstm" else nn.Linear(seen, dim)
         self.head_projection = nn.Linear(dim, sum(self.sizes.parts()))
         self.output = nn.Linear(dim + read_heads * width, outputs)
-        numbers = torch.full((locations, width), _CONSTANT) if first_memory == "constant" else _random(locations, width)
-        if first_memory == "learned":
-            self.first_memory = nn.Parameter(numbers)
+        numbers = torch.full((locations, width), _CONSTANT) if memory_init == "constant" else _random(locations, width)
+        if memory_init == "learned":
+            self.memory_init = nn.Parameter(numbers)
         else:
-            self.register_buffer("first_memory", numbers)
+            self.register_buffer("memory_init", numbers)
         near_the_first = torch.zeros(heads, locations)
         near_the_first[:, 0] = _FIRST_LOCATION
         self.first_weights = nn.Parameter(near_the_first)
@@ -100,9 +100,9 @@ class TuringMachine(nn.Module):
 
     def start(self, batch: int) -> MachineState:
         """The state before the first step, for so many sequences."""
-        hidden = self.first_memory.new_zeros(2, self.dim) if self.first_hidden is None else self.first_hidden
+        hidden = self.memory_init.new_zeros(2, self.dim) if self.first_hidden is None else self.first_hidden
         return MachineState(
-            self.first_memory.expand(batch, -1, -1),
+            self.memory_init.expand(batch, -1, -1),
             torch.softmax(self.first_weights, dim=-1).expand(batch, -1, -1),
             self.first_reads.expand(batch, -1),
             hidden[0].expand(batch, -1),

@@ -85,7 +85,10 @@ def test_every_mistake_at_once_with_the_nearest_name() -> None:
             "model: dim: found 10, wanted a multiple of heads, 3",
         ),
         ({"model": {"kind": "rnn", "dim": 7}}, "dim: found 7, wanted an even number"),
-        ({"model": {"kind": "transformer", "tie": "all"}}, "model.tie: all wants a joint vocabulary"),
+        (
+            {"model": {"kind": "transformer", "tie_embeddings": "all"}},
+            "model.tie_embeddings: all wants a joint vocabulary",
+        ),
         ({"model": {"kind": "rnn", "score": "mix", "max_length": 4000}}, "max_length: found 4000, wanted at most 512"),
         ({"data": {}}, "data: wanted either train"),
         ({"data": {"train": {"source": "a"}}}, "data.train: target is missing"),

@@ -110,8 +110,8 @@ def test_better_captions_score_better_and_none_scores_nothing():
     scores = [score_captions([caption_words(text) for text in texts], truth) for texts in ladder]
     assert set(scores[0].values()) == {0.0}
     assert all(worse["cider"] < better["cider"] for worse, better in pairwise(scores))
-    assert all(scores[-1][name] == pytest.approx(100) for name in ("bleu4", "rouge_l", "exact"))
-    assert scores[-2]["exact"] == 0
+    assert all(scores[-1][name] == pytest.approx(100) for name in ("bleu4", "rouge_l", "exact_match"))
+    assert scores[-2]["exact_match"] == 0
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,13 @@ def test_figures_are_those_of_sacrebleus_command(tmp_path: Path) -> None:
     assert "case:mixed" in scores["bleu"].signature
     assert "case:lc" in scores["bleu_lower"].signature
     assert scores["bleu"].value < scores["bleu_lower"].value
-    assert scores["exact"].value == pytest.approx(100 / 3)
+    assert scores["exact_match"].value == pytest.approx(100 / 3)
 
 
 def test_right_is_a_hundred_and_wrong_is_nothing() -> None:
     assert all(score.value == pytest.approx(100) for score in score_translations(REFERENCES, REFERENCES).values())
     wrong = score_translations(["xyz"] * 3, REFERENCES)
-    assert wrong["exact"].value == 0
+    assert wrong["exact_match"].value == 0
     assert wrong["bleu"].value < 1
 
 
@@ -53,7 +53,7 @@ def test_short_and_long_sentences_are_scored_apart() -> None:
         (7, 9, 1),
     ]
     assert groups[0].scores == score_translations(["a b c d", "b", "e"], ["a b c d", "b", "e"])
-    assert [group.scores["exact"].value for group in groups] == [100, 0, 0]
+    assert [group.scores["exact_match"].value for group in groups] == [100, 0, 0]
     with pytest.raises(ValueError, match="sources: found 5, wanted 4"):
         score_by_length(sources, outputs[:4], references[:4], width=3)
     with pytest.raises(ValueError, match="width: found 0"):

@@ -32,7 +32,7 @@ SETTINGS: dict[str, RnnSettings | TransformerSettings] = {
     "rnn fed bahdanau": RnnSettings(kind="rnn", embedding=6, dim=10, input_feeding=True),
     "rnn fed none": RnnSettings(kind="rnn", embedding=6, dim=10, input_feeding=True, score="none"),
     "rnn coverage luong": RnnSettings(kind="rnn", embedding=6, dim=10, score="coverage", order="luong"),
-    "rnn tied": RnnSettings(kind="rnn", embedding=10, dim=10, tie="output"),
+    "rnn tied": RnnSettings(kind="rnn", embedding=10, dim=10, tie_embeddings="output"),
     **{
         f"transformer {norm} {positions}": TransformerSettings(
             kind="transformer", layers=3, dim=12, heads=2, feed_forward=7, norm=norm, positions=positions

@@ -37,8 +37,8 @@ def test_outside_the_image_it_is_black():
 
 def looker(**changes: int) -> RecurrentAttention:
     torch.manual_seed(2)
-    options = {"classes": 3, "glimpses": 4, "patch": 3, "scales": 2, "dim": 10, **changes}
-    return RecurrentAttention(**options, std=0.2)
+    options = {"classes": 3, "glimpses": 4, "patch_size": 3, "scales": 2, "dim": 10, **changes}
+    return RecurrentAttention(**options, location_std=0.2)
 
 
 def test_in_use_it_begins_in_the_middle_and_draws_nothing():

@@ -27,7 +27,7 @@ every_encoder = pytest.mark.parametrize("kind", ["lstm", "transformer"])
 
 def net_of(kind: str = "lstm", *, sharpness: float = 2.0, **settings: Any) -> PointerNet:
     torch.manual_seed(3)
-    values: dict[str, Any] = {"kind": kind, "inputs": 3, "dim": DIM, "layers": 2, **settings}
+    values: dict[str, Any] = {"kind": kind, "input_size": 3, "dim": DIM, "layers": 2, **settings}
     if kind == "transformer":
         values |= {"heads": 2, "feed_forward": 7}
     net = PointerNet(check_settings(PointerSettings, {"model": values}, where="small").model)

@@ -18,7 +18,7 @@ INPUTS, OUTPUTS, LOCATIONS, WIDTH, DIM = 3, 2, 7, 4, 5
 
 def machine(**changes: object) -> TuringMachine:
     torch.manual_seed(0)
-    how: dict[str, object] = {"locations": LOCATIONS, "width": WIDTH, "dim": DIM, "first_memory": "random"}
+    how: dict[str, object] = {"locations": LOCATIONS, "width": WIDTH, "dim": DIM, "memory_init": "random"}
     net = TuringMachine(INPUTS, OUTPUTS, **(how | changes)).double()  # pyright: ignore[reportArgumentType]
     with torch.no_grad():  # everything that begins as zeros or the same gets numbers of its own
         for parameter in net.parameters():
@@ -41,7 +41,7 @@ def layer(net: torch.nn.Linear, x: np.ndarray) -> np.ndarray:
 def run_by_hand(net: TuringMachine, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One sequence `[T, I]` through a machine with a feed-forward controller: logits, and the memory at the end."""
     reads, writes = net.sizes.read, net.sizes.write
-    memory = net.first_memory.detach().numpy().copy()
+    memory = net.memory_init.detach().numpy().copy()
     weights = softmax(net.first_weights.detach().numpy())
     read = net.first_reads.detach().numpy()
     logits: list[np.ndarray] = []
@@ -267,10 +267,10 @@ def test_a_watcher_sees_each_step_and_may_change_it():
 
 
 def test_first_memories():
-    assert machine(first_memory="learned").first_memory.requires_grad
-    assert not machine(first_memory="random").first_memory.requires_grad
+    assert machine(memory_init="learned").memory_init.requires_grad
+    assert not machine(memory_init="random").memory_init.requires_grad
     torch.manual_seed(0)
-    constant = TuringMachine(INPUTS, OUTPUTS, locations=3, width=2, dim=4, first_memory="constant").first_memory
+    constant = TuringMachine(INPUTS, OUTPUTS, locations=3, width=2, dim=4, memory_init="constant").memory_init
     assert (constant == 1e-6).all()
 
 

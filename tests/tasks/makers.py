@@ -48,7 +48,7 @@ def small_recipe(model: dict[str, Any], **settings: Any) -> TranslationRecipe:
             "validate_every": 10_000,
             "save_every": 10_000,
             "select_checkpoint": "last",
-            "monitor": "exact",
+            "monitor": "exact_match",
             "tensorboard": False,
             **settings,
         },

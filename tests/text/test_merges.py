@@ -75,5 +75,5 @@ def test_a_cursor_goes_on_where_it_was_though_every_epoch_is_cut_otherwise() -> 
 
 def test_only_bpe_has_merges_to_drop() -> None:
     for settings in ({"kind": "characters"}, {"method": "unigram"}):
-        with pytest.raises(InputError, match="dropout: wanted 0, or kind: subwords with method: bpe"):
-            check_settings(VocabularySettings, {"dropout": 0.1, **settings}, where="x")
+        with pytest.raises(InputError, match="bpe_dropout: wanted 0, or kind: subwords with method: bpe"):
+            check_settings(VocabularySettings, {"bpe_dropout": 0.1, **settings}, where="x")

@@ -129,7 +129,7 @@ def test_nothing_but_unknown_words() -> None:
 def test_lower_case_in_and_out_as_if_the_text_had_no_capitals(settings: VocabularySettings, tmp_path: Path) -> None:
     shouted = [Pair(pair.source.title(), pair.target.upper()) for pair in PAIRS]
     small = [Pair(pair.source.lower(), pair.target.lower()) for pair in shouted]
-    lower = settings.model_copy(update={"lower": True})
+    lower = settings.model_copy(update={"lowercase": True})
     learnt, wanted = learn_vocabularies(shouted, lower), learn_vocabularies(small, settings)
     save_vocabularies(learnt, lower, tmp_path)
     for vocabularies in (learnt, load_vocabularies(lower, tmp_path)):
@@ -139,7 +139,7 @@ def test_lower_case_in_and_out_as_if_the_text_had_no_capitals(settings: Vocabula
 
 
 def test_words_cut_by_failing_merges_are_lower_case_too() -> None:
-    settings = VocabularySettings(kind="subwords", size=300, lower=True)
+    settings = VocabularySettings(kind="subwords", size=300, lowercase=True)
     sample = learn_vocabularies(PAIRS, settings).sampler(rate=0.1, seed=1)
     loud = Pair(PAIRS[0].source.upper(), PAIRS[0].target)
     assert sample(loud, random.Random(3)) == sample(PAIRS[0], random.Random(3))

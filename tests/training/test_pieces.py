@@ -130,7 +130,7 @@ def test_a_journal_forgets_what_will_be_written_again(tmp_path: Path) -> None:
 def test_training_stops_when_nothing_gets_better(tmp_path: Path) -> None:
     """With a rate of next to nothing, the second validation is no better than the first."""
     recipe = small_recipe(
-        RNN, steps=1000, validate_every=2, patience=2, lr=1e-12, monitor="exact", select_checkpoint="best"
+        RNN, steps=1000, validate_every=2, patience=2, lr=1e-12, monitor="exact_match", select_checkpoint="best"
     )
     learn(recipe, reverse_pairs(700), tmp_path)
     validated = [record["step"] for record in read_journal(tmp_path / "metrics.jsonl") if "valid" in record]
@@ -157,10 +157,10 @@ def test_the_best_weights_are_kept(tmp_path: Path) -> None:
 
 def test_of_equally_good_weights_the_surest_are_kept(tmp_path: Path) -> None:
     """After so few steps no sentence is right: the watched figure never moves, while the loss falls."""
-    recipe = small_recipe(RNN, steps=12, validate_every=3, monitor="exact", select_checkpoint="best")
+    recipe = small_recipe(RNN, steps=12, validate_every=3, monitor="exact_match", select_checkpoint="best")
     figures = learn(recipe, reverse_pairs(700), tmp_path)
     valid = [record["valid"] for record in read_journal(tmp_path / "metrics.jsonl") if "valid" in record]
-    assert {one["exact"] for one in valid} == {0.0}
+    assert {one["exact_match"] for one in valid} == {0.0}
     assert figures["loss"] == pytest.approx(min(one["loss"] for one in valid), rel=1e-5)
     assert figures["loss"] < 0.999 * valid[0]["loss"]
 

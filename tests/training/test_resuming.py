@@ -37,7 +37,7 @@ TRANSFORMER = [
     "data.max_number=9999",
     "train.steps=70",
     "vocabulary.method=bpe",
-    "vocabulary.dropout=0.1",
+    "vocabulary.bpe_dropout=0.1",
     *COMMON,
 ]
 

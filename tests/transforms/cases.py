@@ -182,7 +182,9 @@ def make_cases() -> dict[str, Case]:
         "EfficientNetLite0": Case(EfficientNetLite0(), _call, _items((3, 32, 32))),
         "LineEncoder": Case(LineEncoder(10, height=8, dropout=0.0), _states, _items((1, 8, 24))),
         "RecurrentAttention": Case(
-            RecurrentAttention(classes=4, glimpses=3, patch=4, scales=2, dim=12, std=0.1), _answer, _items((1, 12, 12))
+            RecurrentAttention(classes=4, glimpses=3, patch_size=4, scales=2, dim=12, location_std=0.1),
+            _answer,
+            _items((1, 12, 12)),
         ),
         "MemN2N": Case(MemN2N(words=12, dim=6, hops=2, memory_size=6), _answer, _story),
         "SequenceEncoder + PointerDecoder": Case(_Pointer(), _call, _numbers),

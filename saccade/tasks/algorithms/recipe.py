@@ -10,7 +10,7 @@ from saccade.tasks.algorithms.problems import AlgorithmSettings
 from saccade.tasks.algorithms.settings import AlgorithmModel
 from saccade.training import BatchTrainSettings, Count, Recipe
 
-FIGURES = ("loss", "accuracy", "longer")  # what validation gives
+FIGURES = ("loss", "accuracy", "accuracy_at_length")  # what validation gives
 
 
 class AlgorithmTrainSettings(BatchTrainSettings):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from saccade.base.settings import Settings
-from saccade.nets import ControllerKind, FirstMemory
+from saccade.nets import ControllerKind, MemoryInit
 from saccade.nets.settings import Size
 from saccade.tasks.algorithms.problems import AlgorithmSettings
 
@@ -23,7 +23,7 @@ class NtmSettings(Settings):
     read_heads: Heads = 1
     write_heads: Heads = 1
     shifts: Annotated[int, Field(ge=1, le=1001)] = 3  # locations that a head may move to: one back, stay, one on
-    first_memory: FirstMemory = "random"
+    memory_init: MemoryInit = "random"
     step_clip: Annotated[float, Field(gt=0)] | None = None  # gradients are cut to this from step to step
     gate_bias: Annotated[
         float, Field(ge=-10, le=10)

@@ -76,5 +76,5 @@ class AlgorithmTask(Task[Episodes, NeuralTuringMachine]):
             "accuracy": 100 - float(np.mean([score.wrong for score in scores])),
         }
         if self._longer is not None:
-            figures["longer"] = 100 - score_bits(*self.model.answers(self._longer)).wrong
+            figures["accuracy_at_length"] = 100 - score_bits(*self.model.answers(self._longer)).wrong
         return figures

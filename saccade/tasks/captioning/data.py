@@ -91,7 +91,7 @@ def _inside(folder: Path, images: list[CaptionedImage]) -> list[CaptionedImage]:
 
 
 def _tidy(captions: Iterable[str], settings: CaptionDataSettings) -> list[str]:
-    texts = (" ".join(caption_words(text)) if settings.lower else " ".join(text.split()) for text in captions)
+    texts = (" ".join(caption_words(text)) if settings.lowercase else " ".join(text.split()) for text in captions)
     return [text for text in texts if text]
 
 

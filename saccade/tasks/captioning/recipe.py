@@ -19,7 +19,7 @@ class CaptionDataSettings(Settings):
     train: DataPath | None = None  # a file with the names of images to learn from, or a split that captions names
     valid: DataPath | None = None  # the same; without it, validation_size images are kept aside
     bad_images: Literal["skip", "stop"] = "skip"  # what to do about those that cannot be read
-    lower: bool = True  # captions in lower case and without punctuation, as they are scored
+    lowercase: bool = True  # captions in lower case and without punctuation, as they are scored
     make: Literal["shapes"] | None = None  # in place of images: scenes with exact captions
     scenes: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones
     seed: int = 0  # of made scenes, and of what is held out
@@ -45,7 +45,7 @@ FIGURES = (
     "bleu4",
     "rouge_l",
     "cider",
-    "exact",
+    "exact_match",
     "pointing_game",
     "loss",
 )  # what validation gives

@@ -72,9 +72,9 @@ class CaptionerSettings(Settings):
 
 def expect_caption_words(model: CaptionRnnSettings | TransformerSettings, vocabulary: VocabularySettings) -> None:
     """Raise if embeddings are to be shared with a source, of which there is none, or words to be cut anew each time."""
-    if vocabulary.dropout:
-        raise ValueError("vocabulary.dropout: it is for translation; wanted 0")
-    if vocabulary.lower:
-        raise ValueError("vocabulary.lower: it is for translation; wanted false, and data.lower for captions")
-    if model.tie == "all":
-        raise ValueError("model.tie: all is for translation; images have no words, so wanted output or none")
+    if vocabulary.bpe_dropout:
+        raise ValueError("vocabulary.bpe_dropout: it is for translation; wanted 0")
+    if vocabulary.lowercase:
+        raise ValueError("vocabulary.lowercase: it is for translation; wanted false, and data.lowercase for captions")
+    if model.tie_embeddings == "all":
+        raise ValueError("model.tie_embeddings: all is for translation; images have no words, so wanted output or none")

@@ -49,7 +49,7 @@ def look_at_glimpses(chosen: argparse.Namespace, classifier: Classifier) -> Glim
 def glimpses_of(image: Path, found: ClassifierOutput, classifier: Classifier) -> Glimpses:
     """What there is to draw of an answer."""
     model = expect_glimpses(classifier)
-    return Glimpses(image, found, model.patch / model.image_size)
+    return Glimpses(image, found, model.patch_size / model.image_size)
 
 
 def expect_glimpses(classifier: Classifier) -> GlimpseSettings:

@@ -32,10 +32,10 @@ class GlimpseNet(nn.Module):
         self.looker = RecurrentAttention(
             classes=classes,
             glimpses=settings.glimpses,
-            patch=settings.patch,
+            patch_size=settings.patch_size,
             scales=settings.scales,
             dim=settings.dim,
-            std=settings.std,
+            location_std=settings.location_std,
         )
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor | None]:

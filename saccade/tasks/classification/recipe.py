@@ -21,8 +21,8 @@ class LabelledDataSettings(Settings):
     images: Annotated[int, Field(ge=10, le=1_000_000)] = 8000  # of made ones
     seed: int = 0  # of made images, and of what is held out
     validation_size: Annotated[int, Field(ge=1)] = 1000  # images for validation, where valid is not given
-    move: Annotated[int, Field(ge=0, le=64)] = 0  # in training, images are moved by up to so many pixels
-    mirror: bool = False  # and every other one is mirrored
+    random_shift: Annotated[int, Field(ge=0, le=64)] = 0  # in training, images are moved by up to so many pixels
+    horizontal_flip: bool = False  # and every other one is mirrored
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:

@@ -22,10 +22,12 @@ class GlimpseSettings(Settings):
     kind: Literal["glimpses"]
     image_size: Annotated[int, Field(ge=8, le=512)] = 28  # images are made so large
     glimpses: Annotated[int, Field(ge=1, le=100)] = 6
-    patch: Annotated[int, Field(ge=1, le=256)] = 8  # pixels of a side of a glimpse
+    patch_size: Annotated[int, Field(ge=1, le=256)] = 8  # pixels of a side of a glimpse
     scales: Annotated[int, Field(ge=1, le=6)] = 1  # how many times it is seen, each time twice as wide
     dim: Size = 256
-    std: Annotated[float, Field(gt=0, le=1)] = 0.15  # how far locations are drawn from where they are meant to be
+    location_std: Annotated[float, Field(gt=0, le=1)] = (
+        0.15  # how far locations are drawn from where they are meant to be
+    )
 
 
 ClassModel = Annotated[CnnSettings | GlimpseSettings, Field(discriminator="kind")]

@@ -53,7 +53,9 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
             yield self._batch(self.splits.train, indices), after
 
     def loss(self, batch: LabelledBatch) -> tuple[Tensor, int]:
-        images = moved(batch.images, self.recipe.data.move, mirror=self.recipe.data.mirror)
+        images = augmented(
+            batch.images, random_shift=self.recipe.data.random_shift, horizontal_flip=self.recipe.data.horizontal_flip
+        )
         smoothing = self.recipe.train.label_smoothing
         return self.model.net.loss(images, batch.labels, smoothing=smoothing), len(batch.labels)
 
@@ -73,20 +75,20 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
         return LabelledBatch(scaled(pixels), torch.from_numpy(images.labels[indices]))
 
 
-def moved(images: Tensor, most: int, *, mirror: bool) -> Tensor:
-    """Images `[B, C, H, W]`, each moved by up to `most` pixels each way, and every other one mirrored, at random.
+def augmented(images: Tensor, *, random_shift: int, horizontal_flip: bool) -> Tensor:
+    """Images `[B, C, H, W]`, each moved by up to `random_shift` pixels each way, and every other one mirrored.
 
     What comes in at the edge is what was at the edge.
     """
     count, _, high, wide = images.shape
-    if most:
-        padded = torch.nn.functional.pad(images, (most,) * 4, mode="replicate")
-        shift = torch.randint(0, 2 * most + 1, (2, count, 1))
+    if random_shift:
+        padded = torch.nn.functional.pad(images, (random_shift,) * 4, mode="replicate")
+        shift = torch.randint(0, 2 * random_shift + 1, (2, count, 1))
         rows = torch.arange(high) + shift[0]  # [B, H]
         columns = torch.arange(wide) + shift[1]  # [B, W]
         images = padded[torch.arange(count)[:, None, None], :, rows[:, :, None], columns[:, None, :]]  # [B, H, W, C]
         images = images.permute(0, 3, 1, 2)
-    if mirror:
+    if horizontal_flip:
         flip = torch.rand(count) < 0.5
         images = torch.where(flip[:, None, None, None], images.flip(-1), images)
     return images

@@ -37,7 +37,7 @@ def evaluate_lines(chosen: argparse.Namespace, reader: LineReader) -> int:
         letters += len(text)
     if not lines:
         raise InputError(f"{chosen.images}: none of the images could be read")
-    scores = {"exact": 100 * right / lines, "letter_errors": 100 * wrong / max(letters, 1)}
+    scores = {"exact_match": 100 * right / lines, "letter_errors": 100 * wrong / max(letters, 1)}
     print_scores(lines, "lines", scores, as_json=chosen.json)
     return tell_failures(len(known) - lines, len(known), "images")
 

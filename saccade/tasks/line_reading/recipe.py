@@ -9,7 +9,7 @@ from saccade.base.settings import DataPath, Settings
 from saccade.tasks.line_reading.settings import LineSettings
 from saccade.training import BatchTrainSettings, Recipe
 
-FIGURES = ("exact", "loss")  # what validation gives
+FIGURES = ("exact_match", "loss")  # what validation gives
 
 
 class LineDataSettings(Settings):
@@ -37,7 +37,7 @@ class LineDataSettings(Settings):
 class LineTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    monitor: str = "exact"
+    monitor: str = "exact_match"
 
 
 class LineRecipe(Recipe[Literal["line_reading"], LineTrainSettings]):

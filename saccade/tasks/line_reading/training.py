@@ -61,7 +61,7 @@ class LineTask(Task[LineBatch, LineReader]):
             total += self.model.net.loss(*self._batch(valid, indices)).item()
             found = self.model.read_strips(valid.pixels[indices])
             right += sum(line.text == valid.texts[index] for line, index in zip(found, indices, strict=True))
-        return {"loss": total / len(valid.texts), "exact": 100 * right / len(valid.texts)}
+        return {"loss": total / len(valid.texts), "exact_match": 100 * right / len(valid.texts)}
 
     def _batch(self, lines: Lines, indices: np.ndarray) -> LineBatch:
         targets = [self.model.vocabulary.encode(lines.texts[index]).ids for index in indices]

@@ -43,8 +43,8 @@ def _read(name: str, model: PointerModel) -> list[Problem]:
         raise InputError(f"{name}: no such file; say where your problems are: data.train=FILE data.valid=FILE")
     problems = read_problems(Path(name), distinct=model.mask_visited)
     size, most = len(problems[0].inputs[0]), max(len(problem.inputs) for problem in problems)
-    if size != model.inputs:
-        raise InputError(f"{name}: found inputs of {size} numbers each; set model.inputs={size}")
+    if size != model.input_size:
+        raise InputError(f"{name}: found inputs of {size} numbers each; set model.input_size={size}")
     if most >= model.max_length:
         raise InputError(f"{name}: found a problem of {most} inputs; set model.max_length={most + 1}, or leave it out")
     return problems

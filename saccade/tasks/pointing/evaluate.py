@@ -46,10 +46,10 @@ def evaluate_orders(chosen: argparse.Namespace, pointer: PointerNetwork) -> None
         print(json.dumps({"problems": len(problems), "beam": beam, **total, "by_size": by_size}))
         return
     print(f"{len(problems)} problems, beam {beam}")
-    print("\n".join(f"{name:<7} {value:6.2f}" for name, value in total.items()))
-    print("  ".join([f"{'inputs':>6}", f"{'problems':>8}", *(f"{name:>6}" for name in total)]))
+    print("\n".join(f"{name:<11} {value:6.2f}" for name, value in total.items()))
+    print("  ".join([f"{'inputs':>6}", f"{'problems':>8}", *(f"{name:>11}" for name in total)]))
     for row in by_size:
-        figures = (f"{row[name]:6.2f}" for name in total)
+        figures = (f"{row[name]:11.2f}" for name in total)
         print("  ".join([f"{row['inputs']:>6}", f"{row['problems']:>8}", *figures]))
 
 

@@ -75,8 +75,8 @@ class PointerNetwork(Model[PointerSettings, PointerNet]):
         """A problem as this model wants it; one that it cannot take is an `InputError` with its name."""
         inputs = check_inputs(problem, name)
         size, model = len(inputs[0]), self.settings.model
-        if size != model.inputs:
-            wanted = "numbers" if model.inputs == 1 else f"points of {model.inputs} numbers"
+        if size != model.input_size:
+            wanted = "numbers" if model.input_size == 1 else f"points of {model.input_size} numbers"
             raise InputError(f"{name}: found inputs of {size} numbers each, wanted {wanted}, which this model learnt")
         if len(inputs) >= model.max_length:
             raise InputError(
@@ -88,7 +88,7 @@ class PointerNetwork(Model[PointerSettings, PointerNet]):
     def collate(self, problems: Sequence[Sequence[Sequence[float]]]) -> tuple[Tensor, Tensor]:
         """Problems as a batch: inputs `[B, n, C]`, zero after the last of each, and how many each has `[B]`."""
         lengths = torch.tensor([len(problem) for problem in problems])
-        inputs = np.zeros((len(problems), int(lengths.max()), self.settings.model.inputs))
+        inputs = np.zeros((len(problems), int(lengths.max()), self.settings.model.input_size))
         for row, problem in enumerate(problems):
             values = np.asarray(problem, dtype=np.float64)
             inputs[row, : len(problem)] = rescaled(values) if self.settings.model.rescale else values

@@ -35,7 +35,7 @@ class PointerNet(nn.Module):
 
 def _make_encoder(settings: PointerLstmSettings | PointerTransformerSettings) -> SequenceEncoder | SetEncoder:
     if isinstance(settings, PointerLstmSettings):
-        return SequenceEncoder(settings.inputs, settings.dim, layers=settings.layers, dropout=settings.dropout)
+        return SequenceEncoder(settings.input_size, settings.dim, layers=settings.layers, dropout=settings.dropout)
     shape = LayerShape(
         dim=settings.dim,
         heads=settings.heads,
@@ -47,7 +47,7 @@ def _make_encoder(settings: PointerLstmSettings | PointerTransformerSettings) ->
         dropout=settings.dropout,
         attention_dropout=0.0,
     )
-    return SetEncoder(settings.inputs, shape, layers=settings.layers)
+    return SetEncoder(settings.input_size, shape, layers=settings.layers)
 
 
 def as_tokens(answer: Sequence[int]) -> list[int]:

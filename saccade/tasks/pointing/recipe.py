@@ -10,7 +10,7 @@ from saccade.tasks.pointing.problems import ProblemKind
 from saccade.tasks.pointing.settings import PointerModel
 from saccade.training import BatchTrainSettings, Recipe
 
-FIGURES = ("exact", "loss")  # what validation gives
+FIGURES = ("exact_match", "loss")  # what validation gives
 
 
 class PointingDataSettings(Settings):
@@ -38,7 +38,7 @@ class PointingDataSettings(Settings):
 class PointingTrainSettings(BatchTrainSettings):
     """Optimisation, validation, and what is kept."""
 
-    monitor: str = "exact"
+    monitor: str = "exact_match"
     label_smoothing: Annotated[float, Field(ge=0, le=0)] = 0.0  # none: most positions cannot be meant at all
 
 
@@ -54,9 +54,9 @@ class PointingRecipe(Recipe[Literal["pointing"], PointingTrainSettings]):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        wanted = {"sort": 1, "hull": 2}.get(str(self.data.make), self.model.inputs)
-        if self.model.inputs != wanted:
-            raise ValueError(f"model.inputs: found {self.model.inputs}, wanted {wanted}, as data.make is")
+        wanted = {"sort": 1, "hull": 2}.get(str(self.data.make), self.model.input_size)
+        if self.model.input_size != wanted:
+            raise ValueError(f"model.input_size: found {self.model.input_size}, wanted {wanted}, as data.make is")
         if self.data.make is not None and self.data.max_length >= self.model.max_length:
             raise ValueError(
                 f"data.max_length: found {self.data.max_length}, wanted less than {self.model.max_length},"

@@ -15,8 +15,8 @@ def score_orders(
     """
     pairs = list(zip(problems, found, strict=True))
     if problem != "hull":
-        return {"exact": 100 * sum(list(order) == one.answer for one, order in pairs) / len(pairs)}
+        return {"exact_match": 100 * sum(list(order) == one.answer for one, order in pairs) / len(pairs)}
     return {
-        "exact": 100 * sum(same_cycle(order, one.answer) for one, order in pairs) / len(pairs),
+        "exact_match": 100 * sum(same_cycle(order, one.answer) for one, order in pairs) / len(pairs),
         "area": 100 * sum(covered_area(one.inputs, order, one.answer) for one, order in pairs) / len(pairs),
     }

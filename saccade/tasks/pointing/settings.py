@@ -14,7 +14,7 @@ from saccade.tasks.pointing.problems import ProblemKind
 class _PointingSettings(Settings):
     """How inputs are pointed at, however they were read."""
 
-    inputs: Annotated[int, Field(ge=1, le=4096)]  # numbers of an input: 1 to sort, 2 for points
+    input_size: Annotated[int, Field(ge=1, le=4096)]  # numbers of an input: 1 to sort, 2 for points
     dim: Size = 128
     layers: Layers = 1  # of the encoder
     score: Annotated[str, one_of(list(SCORES))] = "additive"

@@ -78,7 +78,7 @@ def print_json(sentences: int, scores: dict[str, Score], lengths: list[LengthSco
 def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthScores]) -> None:
     print(f"{sentences} sentences")
     for name, score in scores.items():
-        print(f"{name:<10} {score.value:6.2f}  {score.signature}")
+        print(f"{name:<11} {score.value:6.2f}  {score.signature}")
     for min_length, max_length, sentences_here, found in lengths:
         figures = "  ".join(f"{name} {score.value:6.2f}" for name, score in found.items())
         print(f"{min_length:>3} to {max_length:>3} words: {sentences_here:>5} sentences  {figures}")

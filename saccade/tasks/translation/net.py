@@ -65,7 +65,7 @@ def _rnn(settings: RnnSettings, source_size: int, target_size: int, *, joint: bo
 def _transformer(settings: TransformerSettings, source_size: int, target_size: int, *, joint: bool) -> TranslationNet:
     std = settings.dim**-0.5  # TokenEmbedding multiplies by √dim
     read = make_embedding(source_size, settings.dim, std)
-    write = read if settings.tie == "all" and joint else make_embedding(target_size, settings.dim, std)
+    write = read if settings.tie_embeddings == "all" and joint else make_embedding(target_size, settings.dim, std)
     decoder = make_transformer_decoder(settings, write)
     encoder = make_transformer_encoder(settings, read)
     return TranslationNet(encoder, decoder, max_length=settings.max_length)

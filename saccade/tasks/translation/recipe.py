@@ -65,7 +65,7 @@ class DataSettings(Settings):
         return self
 
 
-FIGURES = ("bleu", "chrf", "exact", "loss")  # what validation gives
+FIGURES = ("bleu", "chrf", "exact_match", "loss")  # what validation gives
 
 
 class TranslationTrainSettings(TokenTrainSettings):

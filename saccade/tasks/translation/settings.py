@@ -36,5 +36,8 @@ class TranslatorSettings(Settings):
 
 def expect_joint_if_tied(model: RnnSettings | TransformerSettings, vocabulary: VocabularySettings) -> None:
     """Raise if embeddings are to be shared between two vocabularies."""
-    if model.tie == "all" and not vocabulary.joint:
-        raise ValueError("model.tie: all wants a joint vocabulary; set vocabulary.joint to true, or tie to output")
+    if model.tie_embeddings == "all" and not vocabulary.joint:
+        raise ValueError(
+            "model.tie_embeddings: all wants a joint vocabulary; set vocabulary.joint to true, or tie_embeddings to"
+            " output"
+        )

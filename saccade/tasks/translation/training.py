@@ -47,7 +47,7 @@ class TranslationTask(Task[Batch, Translator]):
         self.model = Translator.make(settings, vocabularies)
         pairs, self.examples = self._encode(splits.train, "train", reporter)
         self.valid, valid_examples = self._encode(splits.valid, "valid", reporter)
-        cut_anew = self._cut_anew(pairs) if recipe.vocabulary.dropout else self.examples
+        cut_anew = self._cut_anew(pairs) if recipe.vocabulary.bpe_dropout else self.examples
         self._batches = Batches(cut_anew, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
         reporter.say(
@@ -73,7 +73,7 @@ class TranslationTask(Task[Batch, Translator]):
         outputs = self.model.translate([pair.source for pair in pairs], beam=self.recipe.validation.beam)
         tidy = self.model.vocabularies.target.tidy  # in lower case, if the model writes nothing else
         scores = score_translations([output.text for output in outputs], [tidy(pair.target) for pair in pairs])
-        return {"loss": total / tokens, **{name: scores[name].value for name in ("bleu", "chrf", "exact")}}
+        return {"loss": total / tokens, **{name: scores[name].value for name in ("bleu", "chrf", "exact_match")}}
 
     def pictures(self) -> dict[str, NDArray[np.float32]]:
         sources = [pair.source for pair in self.valid[:3]]
@@ -86,7 +86,7 @@ class TranslationTask(Task[Batch, Translator]):
     def _cut_anew(self, pairs: list[Pair]) -> Callable[[int], list[Example]]:
         """For each epoch, the pairs with their words cut otherwise; one that gets too long by it stays as it was."""
         seed, max_length = self.recipe.train.seed, self.recipe.model.max_length
-        sample = self.model.vocabularies.sampler(rate=self.recipe.vocabulary.dropout, seed=seed)
+        sample = self.model.vocabularies.sampler(rate=self.recipe.vocabulary.bpe_dropout, seed=seed)
 
         def examples(epoch: int) -> list[Example]:
             rng = random.Random(f"pieces {seed} {epoch}")

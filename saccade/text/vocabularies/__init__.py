@@ -31,13 +31,13 @@ class VocabularySettings(Settings):
     size: Annotated[int, Field(ge=8, le=1_000_000)] = 8000  # at most, for each vocabulary
     min_frequency: Annotated[int, Field(ge=1)] = 1  # of words and characters: how often one must occur
     joint: bool = False  # one vocabulary for both languages
-    lower: bool = False  # read and write in lower case
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # of BPE, in training: how often a merge fails (Provilkov 2020)
+    lowercase: bool = False  # read and write in lower case
+    bpe_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0  # in training: how often a merge fails (Provilkov 2020)
 
     @model_validator(mode="after")
     def _merges_are_there_to_drop(self) -> "VocabularySettings":
-        if self.dropout and (self.kind, self.method) != ("subwords", "bpe"):
-            raise ValueError("dropout: wanted 0, or kind: subwords with method: bpe")
+        if self.bpe_dropout and (self.kind, self.method) != ("subwords", "bpe"):
+            raise ValueError("bpe_dropout: wanted 0, or kind: subwords with method: bpe")
         return self
 
 
@@ -75,9 +75,9 @@ def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> V
 def learn_vocabulary(texts: list[str], settings: VocabularySettings) -> Vocabulary:
     """The vocabulary of one language."""
     if settings.kind == "subwords":
-        return Subwords.learn(texts, size=settings.size, method=settings.method, lower=settings.lower)
+        return Subwords.learn(texts, size=settings.size, method=settings.method, lowercase=settings.lowercase)
     kind = Characters if settings.kind == "characters" else Words
-    return kind.learn(texts, size=settings.size, min_frequency=settings.min_frequency, lower=settings.lower)
+    return kind.learn(texts, size=settings.size, min_frequency=settings.min_frequency, lowercase=settings.lowercase)
 
 
 def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, folder: Path) -> list[Path]:
@@ -105,13 +105,13 @@ def load_vocabularies(settings: VocabularySettings, folder: Path) -> Vocabularie
     """The vocabularies that `save_vocabularies` wrote."""
     source, target = _paths(settings, folder)
     kind = _KINDS[settings.kind]
-    first = kind.load(source, lower=settings.lower)
-    return Vocabularies(first, first if settings.joint else kind.load(target, lower=settings.lower))
+    first = kind.load(source, lowercase=settings.lowercase)
+    return Vocabularies(first, first if settings.joint else kind.load(target, lowercase=settings.lowercase))
 
 
 def load_vocabulary(settings: VocabularySettings, folder: Path) -> Vocabulary:
     """The vocabulary of a model that reads no words, and only writes."""
-    return _KINDS[settings.kind].load(vocabulary_path(settings, folder), lower=settings.lower)
+    return _KINDS[settings.kind].load(vocabulary_path(settings, folder), lowercase=settings.lowercase)
 
 
 def vocabulary_path(settings: VocabularySettings, folder: Path) -> Path:

@@ -13,30 +13,30 @@ from saccade.text.vocabularies.vocabulary import MOST_BYTES, SPECIAL, UNKNOWN, V
 class ListedVocabulary(Vocabulary):
     """Numbers in the order of a list. Its file has one entry a line, the special ones first."""
 
-    def __init__(self, entries: Iterable[str], *, lower: bool = False) -> None:
-        super().__init__(lower=lower)
+    def __init__(self, entries: Iterable[str], *, lowercase: bool = False) -> None:
+        super().__init__(lowercase=lowercase)
         self.entries = [*SPECIAL, *entries]
         self._numbers = {entry: number for number, entry in enumerate(self.entries) if number >= len(SPECIAL)}
 
     @classmethod
     def learn(
-        cls, texts: Iterable[str], *, size: int | None = None, min_frequency: int = 1, lower: bool = False
+        cls, texts: Iterable[str], *, size: int | None = None, min_frequency: int = 1, lowercase: bool = False
     ) -> "ListedVocabulary":
         """The entries that the texts have at least `min_frequency` times, the most frequent first, at most `size`."""
-        counts = Counter(entry for text in texts for entry in cls.cut(tidy(text, lower=lower)))
+        counts = Counter(entry for text in texts for entry in cls.cut(tidy(text, lowercase=lowercase)))
         frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))  # ties by the alphabet, not by chance
         room = None if size is None else max(size - len(SPECIAL), 0)
-        return cls([entry for entry, count in frequent if count >= min_frequency][:room], lower=lower)
+        return cls([entry for entry, count in frequent if count >= min_frequency][:room], lowercase=lowercase)
 
     @classmethod
-    def load(cls, path: Path, *, lower: bool = False) -> "ListedVocabulary":
+    def load(cls, path: Path, *, lowercase: bool = False) -> "ListedVocabulary":
         try:
             lines = read_own(path, most=MOST_BYTES).decode("utf-8").removesuffix("\n").split("\n")
         except UnicodeDecodeError:
             raise InputError(f"{path}: damaged, it is not UTF-8; copy the model's folder again") from None
         if tuple(lines[: len(SPECIAL)]) != SPECIAL:
             raise InputError(f"{path}: damaged, it does not begin with {' '.join(SPECIAL)}; copy the folder again")
-        return cls(lines[len(SPECIAL) :], lower=lower)
+        return cls(lines[len(SPECIAL) :], lowercase=lowercase)
 
     def save(self, path: Path) -> None:
         write_file(path, "".join(f"{entry}\n" for entry in self.entries).encode())

@@ -21,8 +21,8 @@ _SPACE = "▁"  # how sentencepiece writes the beginning of a word
 class Subwords(Vocabulary):
     """Pieces of words, learnt from text by byte-pair encoding (Sennrich 2016) or a unigram model (Kudo 2018)."""
 
-    def __init__(self, model: bytes, *, lower: bool = False) -> None:
-        super().__init__(lower=lower)
+    def __init__(self, model: bytes, *, lowercase: bool = False) -> None:
+        super().__init__(lowercase=lowercase)
         self._model = model
         self._pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
         # words come again and again, and pieces never cross a space, so a text is the sum of its words
@@ -30,20 +30,20 @@ class Subwords(Vocabulary):
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copies, which cannot take what is remembered of words, nor need to."""
-        return {"model": self._model, "lower": self.lower}
+        return {"model": self._model, "lowercase": self.lowercase}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["model"], lower=state["lower"])
+        self.__init__(state["model"], lowercase=state["lowercase"])
 
     @classmethod
     def learn(
-        cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe", lower: bool = False
+        cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe", lowercase: bool = False
     ) -> "Subwords":
         """`size` pieces, or as many as the texts have."""
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=(tidy(text, lower=lower) for text in texts),
+                sentence_iterator=(tidy(text, lowercase=lowercase) for text in texts),
                 model_writer=model,
                 model_type=method,
                 vocab_size=size,
@@ -59,12 +59,12 @@ class Subwords(Vocabulary):
         except (RuntimeError, ValueError) as error:
             reason = str(error).rpartition("] ")[2]
             raise InputError(f"vocabulary: sentencepiece cannot learn {size} pieces from this text: {reason}") from None
-        return cls(model.getvalue(), lower=lower)
+        return cls(model.getvalue(), lowercase=lowercase)
 
     @classmethod
-    def load(cls, path: Path, *, lower: bool = False) -> "Subwords":
+    def load(cls, path: Path, *, lowercase: bool = False) -> "Subwords":
         try:
-            return cls(read_own(path, most=MOST_BYTES), lower=lower)
+            return cls(read_own(path, most=MOST_BYTES), lowercase=lowercase)
         except RuntimeError:
             raise InputError(f"{path}: damaged, sentencepiece cannot read it; copy the model's folder again") from None
 

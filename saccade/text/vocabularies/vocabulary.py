@@ -24,15 +24,15 @@ class Vocabulary(ABC):
     """Text to numbers and back.
 
     What counts as a word, for pictures of attention, is up to the vocabulary: what stands between spaces, or for one of
-    characters each character. With `lower`, texts are read, and so written, in lower case.
+    characters each character. With `lowercase`, texts are read, and so written, in lower case.
     """
 
-    def __init__(self, *, lower: bool = False) -> None:
-        self.lower = lower
+    def __init__(self, *, lowercase: bool = False) -> None:
+        self.lowercase = lowercase
 
     def tidy(self, text: str) -> str:
         """The text as this vocabulary reads it."""
-        return tidy(text, lower=self.lower)
+        return tidy(text, lowercase=self.lowercase)
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -77,9 +77,9 @@ def _with_end(words: list[tuple[str, list[int]]]) -> Tokens:
     )
 
 
-def tidy(text: str, *, lower: bool = False) -> str:
+def tidy(text: str, *, lowercase: bool = False) -> str:
     """Letters composed (NFC), and one space between words: two ways to type a sentence are the same sentence."""
-    text = text.lower() if lower else text
+    text = text.lower() if lowercase else text
     if text.isascii():
         return " ".join(text.split())
     return " ".join(" ".join(map(_composed, text.split())).split())  # what is composed may be a space

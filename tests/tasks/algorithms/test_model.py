@@ -31,15 +31,15 @@ def by_hand() -> NeuralTuringMachine:
     The controller's numbers are the bits, whether the mark was seen, and what was read; the heads move one location on
     in each step, and the reading head goes back to the first location as the mark comes.
     """
-    machine = make(width=4, dim=8, first_memory="random")
+    machine = make(width=4, dim=8, memory_init="random")
     net = machine.net
     assert isinstance(net, TuringMachine)
     bits, parts = 3, np.cumsum([0, *net.sizes.parts()])
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.zero_()
-        net.first_memory.zero_()
-        net.first_memory[0, 3] = 1.0  # where the reading begins is known by its content
+        net.memory_init.zero_()
+        net.memory_init[0, 3] = 1.0  # where the reading begins is known by its content
         net.first_weights[:, 0] = 50.0
         controller = net.controller
         assert isinstance(controller, torch.nn.Linear)
@@ -164,7 +164,7 @@ def test_what_cannot_be_traced_is_refused(inputs: Any, edits: Any, says: str):
         make().trace(inputs, edits=edits)
 
 
-@pytest.mark.parametrize("wrong", [{"locations": 0}, {"width": 0}, {"read_heads": 0}, {"first_memory": "none"}])
+@pytest.mark.parametrize("wrong", [{"locations": 0}, {"width": 0}, {"read_heads": 0}, {"memory_init": "none"}])
 def test_a_memory_that_cannot_be_is_refused(wrong: dict[str, Any]):
     with pytest.raises(InputError, match=next(iter(wrong))):
         make(**wrong)

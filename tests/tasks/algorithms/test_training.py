@@ -36,7 +36,7 @@ def test_short_sequences_are_soon_copied(kind: str, tmp_path: Path):
     figures = learn(recipe_of(kind, steps=150, validate_every=150), tmp_path)
     assert figures["loss"] < 0.6  # bits a sequence, of 3 that a coin would cost
     assert figures["accuracy"] > 90
-    assert set(figures) == {"loss", "accuracy", "longer"}
+    assert set(figures) == {"loss", "accuracy", "accuracy_at_length"}
 
 
 def test_a_training_that_was_cut_goes_on_as_if_it_had_not_been(tmp_path: Path):

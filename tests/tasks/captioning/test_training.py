@@ -147,7 +147,7 @@ def test_splits_by_list_and_by_name(scenes: Path, tmp_path: Path):
     splits = load_caption_splits(small(data).data, side=16)
     assert [len(part) for part in splits[:2]] == [2, 1]
     assert splits.train[0].captions == ["a star"]  # in lower case, without marks
-    kept = load_caption_splits(small({**data, "lower": False}).data, side=16)
+    kept = load_caption_splits(small({**data, "lowercase": False}).data, side=16)
     assert kept.train[0].captions == ["A Star ."]
 
 
@@ -245,9 +245,9 @@ def test_what_is_not_there_is_named(scenes: Path, data: dict[str, str], says: st
         ("image_encoder.image_size=4", "image_size"),
         ("image_encoder.channels=[]", "channels"),
         ("image_encoder.attend_after=[4]", "attend_after"),
-        ("model.tie=all", "tie"),
-        ("vocabulary={kind: subwords, dropout: 0.1}", "it is for translation"),
-        ("vocabulary.lower=true", "data.lower for captions"),
+        ("model.tie_embeddings=all", "tie_embeddings"),
+        ("vocabulary={kind: subwords, bpe_dropout: 0.1}", "it is for translation"),
+        ("vocabulary.lowercase=true", "data.lowercase for captions"),
         ("train.monitor=beauty", "beauty"),
         ("task=juggling", "juggling"),
     ],
@@ -335,7 +335,17 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     assert main(["evaluate", str(run / "model"), *where, "--json", "--beam", "1"]) == 1  # for one cannot be read
     scores = json.loads(capsys.readouterr().out)
     assert scores["images"] == 29
-    assert set(scores) == {"images", "bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider", "exact", "pointing_game"}
+    assert set(scores) == {
+        "images",
+        "bleu1",
+        "bleu2",
+        "bleu3",
+        "bleu4",
+        "rouge_l",
+        "cider",
+        "exact_match",
+        "pointing_game",
+    }
 
 
 def test_commands_given_wrong_things(tmp_path: Path, capsys: pytest.CaptureFixture[str], scenes: Path):

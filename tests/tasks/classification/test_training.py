@@ -21,7 +21,7 @@ from saccade.tasks.classification.data import LabelledSplits, load_labelled_spli
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.recipe import ClassificationRecipe
 from saccade.tasks.classification.settings import ClassifierSettings, CnnSettings, GlimpseSettings
-from saccade.tasks.classification.training import ClassificationTask, moved
+from saccade.tasks.classification.training import ClassificationTask, augmented
 from saccade.tasks.recipes import load_recipe
 from saccade.training import Silent, train
 from saccade.vision import LabelledImages, as_png, make_digits, read_labelled
@@ -29,7 +29,7 @@ from saccade.vision.labelled import read_idx
 
 DIGITS = make_digits(40, seed=0, side=16)
 CNN = {"kind": "cnn", "image_size": 16, "channels": [16, 32], "attend_after": [1]}
-GLIMPSES = {"kind": "glimpses", "image_size": 16, "patch": 6, "scales": 2, "glimpses": 3, "dim": 64}
+GLIMPSES = {"kind": "glimpses", "image_size": 16, "patch_size": 6, "scales": 2, "glimpses": 3, "dim": 64}
 
 
 def recipe_of(data: dict[str, Any], model: dict[str, Any], **settings: Any) -> ClassificationRecipe:
@@ -130,13 +130,13 @@ def test_indices_are_shuffled_and_go_on_from_a_cursor():
 def test_moved_images_are_pieces_of_wider_ones():
     torch.manual_seed(0)
     images = torch.arange(2 * 3 * 5 * 5, dtype=torch.float32).view(2, 3, 5, 5)
-    found = moved(images, 2, mirror=False)
+    found = augmented(images, random_shift=2, horizontal_flip=False)
     assert found.shape == images.shape
     wide = torch.nn.functional.pad(images, (2, 2, 2, 2), mode="replicate")
     for row in range(2):
         pieces = [wide[row, :, y : y + 5, x : x + 5] for y in range(5) for x in range(5)]
         assert any(torch.equal(found[row], piece) for piece in pieces)
-    mirrored = moved(images.repeat(20, 1, 1, 1), 0, mirror=True)
+    mirrored = augmented(images.repeat(20, 1, 1, 1), random_shift=0, horizontal_flip=True)
     turned = [torch.equal(one, images[n % 2].flip(-1)) for n, one in enumerate(mirrored)]
     plain = [torch.equal(one, images[n % 2]) for n, one in enumerate(mirrored)]
     assert any(turned)
@@ -163,7 +163,7 @@ def test_a_classifier_is_saved_and_says_the_same(model: CnnSettings | GlimpseSet
 
 def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     run = str(tmp_path / "run")
-    settings = ["data.make=null", f"data.train={folders}", "model.image_size=16", "model.patch=6", "train.steps=3"]
+    settings = ["data.make=null", f"data.train={folders}", "model.image_size=16", "model.patch_size=6", "train.steps=3"]
     assert (
         main(["train", "mnist-glimpses", *settings, "train.batch_size=8", "train.tensorboard=false", "--run", run]) == 0
     )
@@ -200,7 +200,7 @@ def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     ("change", "says"),
     [
         ("data.make=null", "either train"),
-        ("model.patch=0", "patch"),
+        ("model.patch_size=0", "patch_size"),
         ("train.monitor=bleu", "train.monitor"),
         ("model.wings=2", "wings"),
     ],

@@ -65,7 +65,7 @@ def test_lines_have_their_digits_in_order():
 
 def test_ctc_learns_and_knows_where_each_digit_is(tmp_path: Path):
     task, figures = learn(recipe_of("ctc", steps=300, batch_size=8, validate_every=300), tmp_path, easy_lines())
-    assert figures["exact"] > 60
+    assert figures["exact_match"] > 60
     lines = task.splits.valid
     found = task.model.read_strips(lines.pixels[:20], attention=True)
     for line, text in zip(found, lines.texts, strict=False):
@@ -80,7 +80,7 @@ def test_ctc_learns_and_knows_where_each_digit_is(tmp_path: Path):
 
 def test_attention_learns_too(tmp_path: Path):
     task, figures = learn(recipe_of("attention", steps=250, validate_every=250), tmp_path, easy_lines())
-    assert figures["exact"] > 60
+    assert figures["exact_match"] > 60
     (line,) = task.model.read_strips(task.splits.valid.pixels[:1], attention=True)
     assert line.attention is not None
     assert line.attention.shape == (1, 1, len(line.letters), 12)

@@ -17,13 +17,13 @@ from saccade.tasks.pointing.settings import PointerSettings
 NUMBERS = [[3, 1, 2], [0.5, 0.25, 0.125, 8, 1, 7, 3], [4], [2, 2]]
 
 
-def make(kind: str = "transformer", *, inputs: int = 1, **settings: Any) -> PointerNetwork:
+def make(kind: str = "transformer", *, input_size: int = 1, **settings: Any) -> PointerNetwork:
     """A pointer that has learnt nothing, but is sure of what it says."""
     torch.manual_seed(6)
-    model = {"kind": kind, "inputs": inputs, "dim": 12, **settings}
+    model = {"kind": kind, "input_size": input_size, "dim": 12, **settings}
     if kind == "transformer":
         model |= {"heads": 3, "feed_forward": 7}
-    problem = "sort" if inputs == 1 else "hull"
+    problem = "sort" if input_size == 1 else "hull"
     values = {"problem": problem, "min_length": 2, "max_length": 7, "model": model}
     pointer = PointerNetwork.make(check_settings(PointerSettings, values, where="small"))
     with torch.no_grad():
@@ -50,7 +50,7 @@ def test_an_answer_does_not_depend_on_its_neighbours(kind: str, beam: int) -> No
 def test_the_attention_is_the_answer() -> None:
     """Each step looks most at what it points at, END last; the score is the log of what it saw there."""
     problems = [problem.inputs for problem in make_problems("hull", 20, seed=1, min_length=3, max_length=9)]
-    for problem, found in zip(problems, make(inputs=2).point(problems, attention=True), strict=True):
+    for problem, found in zip(problems, make(input_size=2).point(problems, attention=True), strict=True):
         assert found.attention is not None
         assert found.attention.shape == (1, 1, len(found.order) + 1, len(problem) + 1)
         weights = found.attention[0, 0]
@@ -101,7 +101,7 @@ def test_size_and_origin_of_a_problem_do_not_matter_where_it_is_rescaled() -> No
     np.testing.assert_allclose(rescaled(points * [3, 500] + [7, -1e4]), rescaled(points), atol=1e-9)
     np.testing.assert_array_equal(rescaled(np.full((3, 1), 1e308)), 0)
     assert np.isfinite(rescaled(np.array([[-1.7e308], [1.7e308]]))).all()
-    pointer, plain = make(inputs=2), make(inputs=2, rescale=False)
+    pointer, plain = make(input_size=2), make(input_size=2, rescale=False)
     large = (points * 50).tolist()
     assert pointer.point([points.tolist()])[0].score == pytest.approx(pointer.point([large])[0].score, abs=1e-4)
     assert plain.point([points.tolist()])[0].score != pytest.approx(plain.point([large])[0].score, abs=1e-2)
@@ -109,7 +109,7 @@ def test_size_and_origin_of_a_problem_do_not_matter_where_it_is_rescaled() -> No
 
 def test_where_inputs_may_come_again_an_answer_still_ends() -> None:
     torch.manual_seed(1)
-    values = {"max_answer_length": 5, "model": {"kind": "lstm", "inputs": 1, "dim": 8, "mask_visited": False}}
+    values = {"max_answer_length": 5, "model": {"kind": "lstm", "input_size": 1, "dim": 8, "mask_visited": False}}
     pointer = PointerNetwork.make(check_settings(PointerSettings, values, where="small"))
     with torch.no_grad():
         pointer.net.encoder.end.fill_(-9.0)
@@ -135,7 +135,7 @@ def test_what_it_cannot_take_is_named(problems: Any, says: str) -> None:
 
 def test_points_are_asked_for_where_points_were_learnt() -> None:
     with pytest.raises(InputError, match="wanted points of 2 numbers"):
-        make(inputs=2).point([[1, 2]])
+        make(input_size=2).point([[1, 2]])
     with pytest.raises(InputError, match="beam: found 0"):
         make().point([[1, 2]], beam=0)
 

@@ -18,7 +18,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One for numbers and one for points; neither has learnt anything."""
     folder = tmp_path_factory.mktemp("models")
     make().save(folder / "sort")
-    make(inputs=2).save(folder / "hull")
+    make(input_size=2).save(folder / "hull")
     return folder
 
 
@@ -76,8 +76,8 @@ def test_evaluation_by_size(models: Path, tmp_path: Path, capsys: pytest.Capture
     figures = json.loads(said(capsys, "evaluate", model, "--samples", "50", "--beam", "1", "--json"))
     assert figures["problems"] == sum(row["problems"] for row in figures["by_size"]) == 50
     assert [row["inputs"] for row in figures["by_size"]] == [2, 3, 4, 5, 6, 7]
-    share = sum(row["exact"] * row["problems"] for row in figures["by_size"]) / 50
-    assert figures["exact"] == pytest.approx(share)
+    share = sum(row["exact_match"] * row["problems"] for row in figures["by_size"]) / 50
+    assert figures["exact_match"] == pytest.approx(share)
     assert (
         json.loads(said(capsys, "evaluate", model, "--samples", "50", "--beam", "1", "--seed", "1", "--json"))
         != figures
@@ -89,7 +89,7 @@ def test_evaluation_by_size(models: Path, tmp_path: Path, capsys: pytest.Capture
     assert json.loads(said(capsys, "evaluate", model, "--data", str(path), "--beam", "1", "--json")) == figures
     table = said(capsys, "evaluate", model, "--data", str(path), "--beam", "1").splitlines()
     assert table[0] == "50 problems, beam 1"
-    assert table[3].split() == ["inputs", "problems", "exact", "area"]
+    assert table[3].split() == ["inputs", "problems", "exact_match", "area"]
     assert [int(row.split()[0]) for row in table[4:]] == [2, 3, 4, 5, 6, 7]
 
 

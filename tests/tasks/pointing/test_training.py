@@ -29,7 +29,7 @@ def recipe_of(make: str = "sort", *, data: dict[str, Any] | None = None, **setti
     values = {
         "task": "pointing",
         "data": data or {"make": make, "min_length": 2, "max_length": 5, "validation_size": 60},
-        "model": {"kind": "transformer", "inputs": size, "dim": 16, "heads": 2, "feed_forward": 32},
+        "model": {"kind": "transformer", "input_size": size, "dim": 16, "heads": 2, "feed_forward": 32},
         "train": usual | settings,
     }
     return check_settings(PointingRecipe, values, where="small")
@@ -43,12 +43,12 @@ def task_of(recipe: PointingRecipe, run: Path) -> PointingTask:
 def test_it_learns(make: str, steps: int, exact: float, tmp_path: Path) -> None:
     recipe = recipe_of(make, steps=steps, batch_size=32, lr=1e-2, validate_every=steps)
     figures = train(task_of(recipe, tmp_path), recipe.train, tmp_path, Silent())
-    assert figures["exact"] > exact
-    assert set(figures) == ({"loss", "exact"} if make == "sort" else {"loss", "exact", "area"})
+    assert figures["exact_match"] > exact
+    assert set(figures) == ({"loss", "exact_match"} if make == "sort" else {"loss", "exact_match", "area"})
     pointer = saccade.load(tmp_path / "model", PointerNetwork)
     problems = make_problems(recipe.data.make or "sort", 40, seed="new", min_length=2, max_length=5)
     found = [one.order for one in pointer.point([problem.inputs for problem in problems])]
-    assert score_orders(problems, found, problem=recipe.data.make)["exact"] > exact - 20
+    assert score_orders(problems, found, problem=recipe.data.make)["exact_match"] > exact - 20
 
 
 def test_batches_are_a_function_of_seed_and_number(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
     files = {"train": write(tmp_path / "train.jsonl", own[:160]), "valid": write(tmp_path / "valid.jsonl", own[160:])}
     recipe = recipe_of(data=files, steps=60, batch_size=32, lr=1e-2, validate_every=60)
     figures = start_training(recipe, tmp_path / "run", Silent())
-    assert figures["exact"] > 40
+    assert figures["exact_match"] > 40
     pointer = saccade.load(tmp_path / "run" / "model")
     assert (pointer.settings.problem, pointer.settings.min_length, pointer.settings.max_length) == (None, 3, 5)
     assert pointer.settings.max_answer_length == 2
@@ -104,7 +104,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
         ("data.train=x", "wanted either make"),
         ("data.min_length=11", "min_length: found 11, wanted at most 10"),
         ("data.max_length=0", "data.max_length"),
-        ("model.inputs=2", "model.inputs: found 2, wanted 1"),
+        ("model.input_size=2", "model.input_size: found 2, wanted 1"),
         ("model.dim=7", "dim: found 7"),
         ("model.score=adittive", "did you mean additive"),
         ("model.max_length=8", "data.max_length: found 10, wanted less than 8"),
@@ -112,7 +112,7 @@ def test_problems_of_ones_own(tmp_path: Path) -> None:
         ("model.heads=3", "wanted a multiple of heads, 3"),
         ("model={kind: lstm, heads: 4}", "model.heads: no such setting"),
         ("model.kind=gru", "model.kind: found 'gru'"),
-        ("train.monitor=area", "train.monitor: found 'area', wanted one of exact, loss"),
+        ("train.monitor=area", "train.monitor: found 'area', wanted one of exact_match, loss"),
         ("train.label_smoothing=0.1", "train.label_smoothing: found 0.1, wanted"),
     ],
 )
@@ -125,7 +125,7 @@ def test_bad_settings_get_one_line(change: str, says: str) -> None:
 
 @pytest.mark.parametrize(
     ("inputs", "says"),
-    [([[[1, 2], [3, 4]]], "set model.inputs=2"), ([list(range(600))], "set model.max_length=601")],
+    [([[[1, 2], [3, 4]]], "set model.input_size=2"), ([list(range(600))], "set model.max_length=601")],
 )
 def test_files_that_do_not_fit_the_model_are_refused(inputs: list[Any], says: str, tmp_path: Path) -> None:
     path = write(tmp_path / "own.jsonl", [Problem(one, [0]) for one in inputs])
@@ -160,5 +160,5 @@ def test_the_fingerprint_knows_how_problems_are_made(tmp_path: Path, monkeypatch
 
 def test_a_hull_is_right_wherever_it_begins() -> None:
     square = Problem([[0, 0], [1, 0], [1, 1], [0, 1]], [0, 1, 2, 3])
-    assert score_orders([square] * 2, [[1, 2, 3, 0], [0, 1, 2]], problem="hull") == {"exact": 50.0, "area": 75.0}
-    assert score_orders([square] * 2, [[1, 2, 3, 0], [0, 1, 2, 3]], problem=None) == {"exact": 50.0}
+    assert score_orders([square] * 2, [[1, 2, 3, 0], [0, 1, 2]], problem="hull") == {"exact_match": 50.0, "area": 75.0}
+    assert score_orders([square] * 2, [[1, 2, 3, 0], [0, 1, 2, 3]], problem=None) == {"exact_match": 50.0}

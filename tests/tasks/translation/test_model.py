@@ -29,7 +29,9 @@ MODELS = {
     "rnn none": RnnSettings(kind="rnn", embedding=8, dim=12, score="none"),
     "rnn local-m luong": RnnSettings(kind="rnn", embedding=8, dim=12, weighting="local-m", order="luong"),
     "rnn coverage": RnnSettings(kind="rnn", embedding=8, dim=12, score="coverage"),
-    "transformer": TransformerSettings(kind="transformer", layers=2, dim=12, heads=3, feed_forward=20, tie="all"),
+    "transformer": TransformerSettings(
+        kind="transformer", layers=2, dim=12, heads=3, feed_forward=20, tie_embeddings="all"
+    ),
     "transformer rotary": TransformerSettings(
         kind="transformer", layers=2, dim=12, heads=3, feed_forward=20, positions="rotary"
     ),

@@ -82,7 +82,7 @@ def test_the_fingerprint_is_of_the_pairs_and_not_of_their_file(tmp_path: Path, m
 
 def test_a_model_that_writes_lower_case_is_validated_by_lower_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pairs = [Pair(f"A dog runs {n} miles", f"Ein Hund läuft {n} Meilen") for n in range(40)]
-    settings = ["vocabulary.lower=true", "vocabulary.size=60", "model.dim=16", "model.embedding=16"]
+    settings = ["vocabulary.lowercase=true", "vocabulary.size=60", "model.dim=16", "model.embedding=16"]
     recipe = load_recipe("rnn", [*settings, "data.train=pairs.tsv", "data.valid=null"])
     assert isinstance(recipe, TranslationRecipe)
     task = TranslationTask(recipe, Splits(pairs[:30], pairs[30:]), tmp_path, Silent())

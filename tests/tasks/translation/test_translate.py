@@ -40,7 +40,7 @@ def test_what_a_training_leaves(run: Path) -> None:
         "target.txt",
     }
     last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
-    assert last["model"].keys() == {"loss", "bleu", "chrf", "exact"}
+    assert last["model"].keys() == {"loss", "bleu", "chrf", "exact_match"}
 
 
 def test_lines_in_lines_out(run: Path, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_evaluating(run: Path, tmp_path: Path) -> None:
     assert figures["chrf"]["value"] >= 0
     assert len(output.read_text().splitlines()) == 12
     assert sum(group["sentences"] for group in figures["by_length"]) == 12
-    assert figures["by_length"][0].keys() == {"words", "sentences", "bleu", "bleu_lower", "chrf", "exact"}
+    assert figures["by_length"][0].keys() == {"words", "sentences", "bleu", "bleu_lower", "chrf", "exact_match"}
     table = ["--table", str(tmp_path / "test.tsv"), "--beam", "1", "--by-length", "100"]
     shown = saccade("evaluate", str(run / "model"), *table).stdout.decode()
     assert shown.startswith("12 sentences\nbleu ")
