@@ -85,22 +85,6 @@ class TaskKind(Generic[RecipeT, DataT, ModelT]):
     made: Sequence[MadeCorpus] = ()
     public: PublicSets | None = None
 
-    def read(self, recipe: RecipeT, tell: Tell) -> "ReadRecipe":
-        """The data of a recipe, and how to go on from there."""
-        return self.with_data(recipe, self.load_data(recipe, tell))
-
-    def with_data(self, recipe: RecipeT, data: DataT) -> "ReadRecipe":
-        """The same with data that is there already."""
-        return ReadRecipe(data.fingerprint(), lambda run, reporter: self.task(recipe, data, run, reporter))
-
-
-@dataclass(frozen=True)
-class ReadRecipe:
-    """A recipe whose data is read."""
-
-    fingerprint: str
-    task: Callable[[Path, Reporter], Task[Any, Any]]  # in the folder of its run
-
 
 AnyKind = TaskKind[Any, Any, Any]
 

@@ -14,18 +14,18 @@ ModelT = TypeVar("ModelT", bound=Model[Any, Any])
 @overload
 def load(folder: str | Path) -> Model[Any, Any]: ...
 @overload
-def load(folder: str | Path, kind: type[ModelT]) -> ModelT: ...
-def load(folder: str | Path, kind: type[Model[Any, Any]] | None = None) -> Model[Any, Any]:
+def load(folder: str | Path, model_class: type[ModelT]) -> ModelT: ...
+def load(folder: str | Path, model_class: type[Model[Any, Any]] | None = None) -> Model[Any, Any]:
     """The model of a folder, as `saccade train` writes it; of a run's folder, the best that it has so far.
 
-    With `kind`, such as `Translator`, type checkers know what it is, and a folder with another model is refused.
+    With a `model_class`, such as `Translator`, type checkers know what it is, and another model is refused.
 
     saccade.load("run/model", Translator).translate(["..."])
     """
-    found = kind_of_folder(folder)
-    if kind is not None and not issubclass(found.model, kind):
-        raise InputError(f"{folder} is a model that {found.does}; use it with: {found.use.format(model=folder)}")
-    return found.model.load(folder)
+    kind = kind_of_folder(folder)
+    if model_class is not None and not issubclass(kind.model, model_class):
+        raise InputError(f"{folder} is a model that {kind.does}; use it with: {kind.use.format(model=folder)}")
+    return kind.model.load(folder)
 
 
 def kind_of_folder(folder: str | Path) -> AnyKind:

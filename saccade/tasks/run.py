@@ -84,12 +84,12 @@ def _train(
     # first: of a recipe whose data is not there, no folder should remain
     found = located(recipe, [*known, here] if own else [Path(), *known])
     kind = kind_of(found.task, where="the recipe")
-    prepared = kind.read(found, reporter.say) if data is None else kind.with_data(found, data)
+    given: Data = kind.load_data(found, reporter.say) if data is None else data
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
         folder = [os.path.relpath(here, run), str(here)]
         folders = [folder, *(one for one in (before.folders if before else []) if one != folder)][:_MOST_FOLDERS]
-        origin = Origin(prepared.fingerprint, torch.get_num_threads(), torch.__version__, folders, {})
+        origin = Origin(given.fingerprint(), torch.get_num_threads(), torch.__version__, folders, {})
         if resuming and before is not None:
             _compare_recipes(recipe, run, reporter)
             _compare_origins(before, origin, recipe, run, reporter)
@@ -101,7 +101,7 @@ def _train(
         write_file(run / RECIPE, write_yaml(recipe).encode())
         remove_leftovers(run / VOCABULARY)
         with reporter:
-            task = prepared.task(run, reporter)
+            task = kind.task(found, given, run, reporter)
             _write_origin(origin._replace(vocabulary=_vocabulary_of(run)), run)
             figures = train(task, recipe.train, run, reporter, stopping, callbacks)
             reporter.say(f"{run / MODEL}: {describe(figures)}")

@@ -22,7 +22,7 @@ SettingsByName = Mapping[str, SettingValue] | Sequence[str]
 @overload
 def train(
     recipe: str | Path | Recipe[Any, Any] | None = None,
-    kind: None = None,
+    model_class: None = None,
     *,
     run: str | Path,
     settings: SettingsByName = (),
@@ -33,7 +33,7 @@ def train(
 @overload
 def train(
     recipe: str | Path | Recipe[Any, Any] | None,
-    kind: type[ModelT],
+    model_class: type[ModelT],
     *,
     run: str | Path,
     settings: SettingsByName = (),
@@ -43,7 +43,7 @@ def train(
 ) -> ModelT: ...
 def train(
     recipe: str | Path | Recipe[Any, Any] | None = None,
-    kind: type[Model[Any, Any]] | None = None,
+    model_class: type[Model[Any, Any]] | None = None,
     *,
     run: str | Path,
     settings: SettingsByName = (),
@@ -53,13 +53,13 @@ def train(
 ) -> Model[Any, Any]:
     """Train a model as a recipe says, in the folder `run`, and give it back. One that was broken off there goes on.
 
-    recipe     the name of one of the package (`saccade recipe list`), a file, or a `Recipe`; None: that of the run
-    kind       what the model is, such as `saccade.Translator`: so type checkers know, and another recipe is refused
-    settings   in place of the recipe's: {"train.steps": 2000, "model.score": "general"}, or ["train.steps=2000"]
-    data       what is learnt from in place of what the recipe names: what its task's `load_data` would give, such as
-               `saccade.tasks.translation.data.Splits(train=[Pair(...), ...], valid=[...])`
-    callbacks  are called after each step and each validation, and can end the training
-    reporter   is told how it goes; without one, there is a bar on the terminal, or lines where there is none
+    recipe       the name of one of the package (`saccade recipe list`), a file, or a `Recipe`; None: that of the run
+    model_class  what the model is, such as `saccade.Translator`: so type checkers know, and another recipe is refused
+    settings     in place of the recipe's: {"train.steps": 2000, "model.score": "general"}, or ["train.steps=2000"]
+    data         what is learnt from in place of what the recipe names: what its task's `load_data` would give, such as
+                 `saccade.tasks.translation.data.Splits(train=[Pair(...), ...], valid=[...])`
+    callbacks    are called after each step and each validation, and can end the training
+    reporter     is told how it goes; without one, there is a bar on the terminal, or lines where there is none
     """
     folder = Path(run)
     assignments = _assignments(settings)
@@ -69,12 +69,13 @@ def train(
         made = recipe
     else:
         made = recipe_of_run(folder, assignments) if recipe is None else load_recipe(str(recipe), assignments)
-    task = kind_of(made.task, where="the recipe")
-    if kind is not None and not issubclass(task.model, kind):
-        raise InputError(f"the recipe is of {made.task}, whose model is a {task.model.__name__}, not {kind.__name__}")
+    kind = kind_of(made.task, where="the recipe")
+    if model_class is not None and not issubclass(kind.model, model_class):
+        found, wanted = kind.model.__name__, model_class.__name__
+        raise InputError(f"the recipe is of {made.task}, whose model is a {found}, not {wanted}")
     own = recipe is None and not any(one.startswith("data.") for one in assignments)
     start_training(made, folder, reporter or make_reporter(), own=own, data=data, callbacks=callbacks)
-    return task.model.load(folder / MODEL)
+    return kind.model.load(folder / MODEL)
 
 
 def _assignments(settings: SettingsByName) -> list[str]:

@@ -28,7 +28,7 @@ def recipe_of(kind: str = "ntm", **settings: Any) -> AlgorithmRecipe:
 
 
 def learn(recipe: AlgorithmRecipe, run: Path) -> dict[str, float]:
-    return train(KIND.read(recipe, print).task(run, Silent()), recipe.train, run, Silent())
+    return train(KIND.task(recipe, KIND.load_data(recipe, print), run, Silent()), recipe.train, run, Silent())
 
 
 @pytest.mark.parametrize("kind", ["ntm", "lstm"])
@@ -56,7 +56,7 @@ def test_watching_what_is_not_measured_is_refused():
 def test_the_longest_length_grows(tmp_path: Path):
     recipe = recipe_of(curriculum_steps=100)
     recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"max_length": 11})})
-    stream = KIND.read(recipe, print).task(tmp_path, Silent()).batches(Cursor())
+    stream = KIND.task(recipe, KIND.load_data(recipe, print), tmp_path, Silent()).batches(Cursor())
     lengths = [episodes.length for episodes, _ in islice(stream, 300)]
     assert max(lengths[:10]) <= 2
     assert max(lengths[:50]) <= 6

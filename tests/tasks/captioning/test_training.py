@@ -203,7 +203,7 @@ def test_the_fingerprint_knows_the_images_and_not_where_they_lie(
 ):
     def fingerprint(folder: Path, captions: str = "captions.jsonl", **data: Any) -> str:
         values = {"images": str(folder), "captions": str(folder / captions), **data}
-        return KIND.read(small(values), print).fingerprint
+        return KIND.load_data(small(values), print).fingerprint()
 
     here = fingerprint(scenes)
     monkeypatch.chdir(scenes.parent)

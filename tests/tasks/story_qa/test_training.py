@@ -104,7 +104,7 @@ def test_the_fingerprint_is_of_what_is_said(tmp_path: Path, monkeypatch: pytest.
         write_stories(tmp_path / folder / "qa1_made_train.txt", questions)
 
     def fingerprint(train: str, **data: Any) -> str:
-        return KIND.read(recipe_of({"train": train, **data}), print).fingerprint
+        return KIND.load_data(recipe_of({"train": train, **data}), print).fingerprint()
 
     here = fingerprint(str(tmp_path / "one"))
     monkeypatch.chdir(tmp_path)

@@ -47,7 +47,7 @@ def test_what_is_left_out_is_told_with_its_number(tmp_path: Path):
     files = [f"data.{name}={tmp_path / name}.tsv" for name in ("train", "valid")]
     recipe = recipe_of(*files, "data.bad_pairs=skip")
     reporter = Listening()
-    task = KIND.read(recipe, reporter.say).task(tmp_path / "new" / "run", reporter)
+    task = KIND.task(recipe, KIND.load_data(recipe, reporter.say), tmp_path / "new" / "run", reporter)
     assert isinstance(task, TranslationTask)
     assert (len(task.examples), len(task.valid)) == (16, 1)
     overlong = "pairs are left out, for they are longer than model.max_length=6; the first begins"
@@ -58,7 +58,7 @@ def test_what_is_left_out_is_told_with_its_number(tmp_path: Path):
     ]
     said: list[str] = []
     with pytest.raises(InputError, match=r"train\.tsv, line 5: found 1 columns, wanted 2, as in line 1; mend its tabs"):
-        KIND.read(recipe_of(*files), said.append)
+        KIND.load_data(recipe_of(*files), said.append)
     assert said == []
     assert {path.name for path in (tmp_path / "new" / "run" / "vocabulary").iterdir()} == {"source.txt", "target.txt"}
 
@@ -69,7 +69,7 @@ def test_the_fingerprint_is_of_the_pairs_and_not_of_their_file(tmp_path: Path, m
     (tmp_path / "other" / "p.tsv.gz").write_bytes(gzip.compress((tmp_path / "pairs.tsv").read_bytes()))
 
     def fingerprint(*settings: str) -> str:
-        return KIND.read(recipe_of("data.valid=null", *settings), print).fingerprint
+        return KIND.load_data(recipe_of("data.valid=null", *settings), print).fingerprint()
 
     here = fingerprint(f"data.train={tmp_path / 'pairs.tsv'}")
     monkeypatch.chdir(tmp_path)
