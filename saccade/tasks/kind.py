@@ -12,7 +12,7 @@ from saccade.base.settings import did_you_mean
 from saccade.shell.drawing import Drawing
 from saccade.shell.options import TakesOptions
 from saccade.tasks import TASKS
-from saccade.tasks.model import Model
+from saccade.tasks.model import Model, Modules
 from saccade.training import Recipe, Reporter, Task
 
 
@@ -77,13 +77,31 @@ class TaskKind(Generic[RecipeT, DataT, ModelT]):
     does: str  # "translates", for messages
     use: str  # the command for a finished model, with {model} for its folder
     recipe: type[RecipeT]
+    data: type[DataT]
     load_data: Callable[[RecipeT, Tell], DataT]
     task: Callable[[RecipeT, DataT, Path, Reporter], Task[Any, Any]]
+    task_with: Callable[[RecipeT, DataT, Path, Reporter, Modules], Task[Any, Any]] | None = None
     model: type[ModelT]
     evaluate: Evaluation[ModelT]
     look: Look[ModelT] | None = None
     made: Sequence[MadeCorpus] = ()
     public: PublicSets | None = None
+
+    def expect(self, data: object, modules: Modules) -> None:
+        """Raise unless this task can learn from such data, with such parts of the user's own."""
+        if data is not None and not isinstance(data, self.data):
+            wanted = f"{self.data.__module__}.{self.data.__name__}"
+            raise InputError(f"data: found {type(data).__name__}, wanted {wanted}, which {self.name} learns from")
+        if modules and self.task_with is None:
+            raise InputError(f"modules: found {', '.join(modules)}; a model that {self.does} has no part of one's own")
+
+    def make_task(
+        self, recipe: RecipeT, data: DataT, run: Path, reporter: Reporter, *, modules: Modules
+    ) -> Task[Any, Any]:
+        """What the training loop wants, for a run in the folder `run`."""
+        if modules and self.task_with is not None:
+            return self.task_with(recipe, data, run, reporter, modules)
+        return self.task(recipe, data, run, reporter)
 
 
 AnyKind = TaskKind[Any, Any, Any]

@@ -6,26 +6,30 @@ from typing import Any, TypeVar, overload
 from saccade.base.errors import InputError
 from saccade.base.model_folder import CONFIG, model_folder, read_config
 from saccade.tasks.kind import AnyKind, kind_of
-from saccade.tasks.model import Model
+from saccade.tasks.model import Model, Modules
 
 ModelT = TypeVar("ModelT", bound=Model[Any, Any])
 
 
 @overload
-def load(folder: str | Path) -> Model[Any, Any]: ...
+def load(folder: str | Path, *, modules: Modules | None = None) -> Model[Any, Any]: ...
 @overload
-def load(folder: str | Path, model_class: type[ModelT]) -> ModelT: ...
-def load(folder: str | Path, model_class: type[Model[Any, Any]] | None = None) -> Model[Any, Any]:
+def load(folder: str | Path, model_class: type[ModelT], *, modules: Modules | None = None) -> ModelT: ...
+def load(
+    folder: str | Path, model_class: type[Model[Any, Any]] | None = None, *, modules: Modules | None = None
+) -> Model[Any, Any]:
     """The model of a folder, as `saccade train` writes it; of a run's folder, the best that it has so far.
 
     With a `model_class`, such as `Translator`, type checkers know what it is, and another model is refused.
 
     saccade.load("run/model", Translator).translate(["..."])
+
+    modules  parts of the model that are your own, as they were handed to `train`: {"image_encoder": MyEncoder()}
     """
     kind = kind_of_folder(folder)
     if model_class is not None and not issubclass(kind.model, model_class):
         raise InputError(f"{folder} is a model that {kind.does}; use it with: {kind.use.format(model=folder)}")
-    return kind.model.load(folder)
+    return kind.model.load(folder, modules=modules)
 
 
 def kind_of_folder(folder: str | Path) -> AnyKind:

@@ -14,6 +14,7 @@ from saccade.base.files import is_leftover, read_own, remove_leftovers, write_fi
 from saccade.base.model_folder import MODEL, RUN, file_digest
 from saccade.base.settings import differences, located, path_settings, write_yaml
 from saccade.tasks.kind import Data, kind_of
+from saccade.tasks.model import Modules
 from saccade.tasks.recipes import load_recipe
 from saccade.text import VOCABULARY, remove_vocabularies, vocabulary_files
 from saccade.training import CHECKPOINT, Callback, Recipe, Reporter, Stopping, describe, train
@@ -30,7 +31,7 @@ _MOST_FOLDERS = 10
 class Origin(NamedTuple):
     """The file that a run's folder is known by: what it depends on besides its recipe, to go on bit for bit."""
 
-    data: str  # a fingerprint of what is learnt from
+    data: str  # a fingerprint of what is given from
     threads: int
     torch: str
     folders: list[list[str]]  # that it was started from: as they are seen from the run's folder, and from the root
@@ -49,15 +50,19 @@ def start_training(
     own: bool = False,
     data: Data | None = None,
     callbacks: Sequence[Callback] = (),
+    modules: Modules | None = None,
 ) -> dict[str, float]:
     """Train as the recipe says, in the folder `run`. If a training was broken off there, it goes on.
 
-    own   the recipe is that of the run: its paths are meant as they were when it was begun
-    data  is learnt from in place of what the recipe names
+    own      the recipe is that of the run: its paths are meant as they were when it was begun
+    data     is given from in place of what the recipe names
+    modules  parts of the model that are the user's own
     """
     with Stopping() as stopping:
         try:
-            return _train(recipe, run, reporter, stopping, own=own, data=data, callbacks=callbacks)
+            return _train(
+                recipe, run, reporter, stopping, own=own, data=data, callbacks=callbacks, modules=modules or {}
+            )
         except Stopped as stopped:
             raise Stopped(f"{stopped}; to go on: saccade train --run {shlex.quote(str(run))}", stopped.signal) from None
         except KeyboardInterrupt:
@@ -75,6 +80,7 @@ def _train(
     own: bool,
     data: Data | None,
     callbacks: Sequence[Callback],
+    modules: Modules,
 ) -> dict[str, float]:
     before = _origin_of(run)
     if recipe.train.threads is not None:
@@ -84,6 +90,7 @@ def _train(
     # first: of a recipe whose data is not there, no folder should remain
     found = located(recipe, [*known, here] if own else [Path(), *known])
     kind = kind_of(found.task, where="the recipe")
+    kind.expect(data, modules)
     given: Data = kind.load_data(found, reporter.say) if data is None else data
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
@@ -101,7 +108,7 @@ def _train(
         write_file(run / RECIPE, write_yaml(recipe).encode())
         remove_leftovers(run / VOCABULARY)
         with reporter:
-            task = kind.task(found, given, run, reporter)
+            task = kind.make_task(found, given, run, reporter, modules=modules)
             _write_origin(origin._replace(vocabulary=_vocabulary_of(run)), run)
             figures = train(task, recipe.train, run, reporter, stopping, callbacks)
             reporter.say(f"{run / MODEL}: {describe(figures)}")
@@ -118,12 +125,12 @@ def _vocabulary_of(run: Path) -> dict[str, str]:
 
 
 def _expect_vocabulary(before: Origin, run: Path) -> None:
-    """Raise unless the vocabulary is as it was learnt: with another, a model would learn on to write other words."""
+    """Raise unless the vocabulary is as it was given: with another, a model would learn on to write other words."""
     now = _vocabulary_of(run)
     for name, digest in before.vocabulary.items():
         if now.get(name) != digest:
             raise InputError(
-                f"{run / VOCABULARY / name}: damaged, or changed since it was learnt; begin again, in another folder"
+                f"{run / VOCABULARY / name}: damaged, or changed since it was given; begin again, in another folder"
             )
 
 

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Required, TypedDict, TypeVar, Unpack, overload
 
 from saccade.base.errors import InputError
 from saccade.base.mistakes import short
 from saccade.base.model_folder import MODEL
 from saccade.tasks.kind import Data, kind_of
-from saccade.tasks.model import Model
+from saccade.tasks.model import Model, Modules
 from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import recipe_of_run, start_training
 from saccade.training import Callback, Recipe, Reporter, make_reporter
@@ -19,36 +19,35 @@ SettingValue = bool | int | float | str | Path | None | Sequence["SettingValue"]
 SettingsByName = Mapping[str, SettingValue] | Sequence[str]
 
 
+RecipeSource = str | Path | Recipe[Any, Any] | None
+
+
+class TrainOptions(TypedDict, total=False):
+    """What `train` can be told by name."""
+
+    run: Required[str | Path]
+    settings: SettingsByName
+    data: Data | None
+    callbacks: Sequence[Callback]
+    modules: Modules | None
+    reporter: Reporter | None
+
+
 @overload
-def train(
-    recipe: str | Path | Recipe[Any, Any] | None = None,
-    model_class: None = None,
-    *,
-    run: str | Path,
-    settings: SettingsByName = (),
-    data: Data | None = None,
-    callbacks: Sequence[Callback] = (),
-    reporter: Reporter | None = None,
-) -> Model[Any, Any]: ...
+def train(recipe: RecipeSource = None, model_class: None = None, **how: Unpack[TrainOptions]) -> Model[Any, Any]: ...
 @overload
+def train(recipe: RecipeSource, model_class: type[ModelT], **how: Unpack[TrainOptions]) -> ModelT: ...
+@overload
+def train(recipe: None = None, *, model_class: type[ModelT], **how: Unpack[TrainOptions]) -> ModelT: ...
 def train(
-    recipe: str | Path | Recipe[Any, Any] | None,
-    model_class: type[ModelT],
-    *,
-    run: str | Path,
-    settings: SettingsByName = (),
-    data: Data | None = None,
-    callbacks: Sequence[Callback] = (),
-    reporter: Reporter | None = None,
-) -> ModelT: ...
-def train(
-    recipe: str | Path | Recipe[Any, Any] | None = None,
+    recipe: RecipeSource = None,
     model_class: type[Model[Any, Any]] | None = None,
     *,
     run: str | Path,
     settings: SettingsByName = (),
     data: Data | None = None,
     callbacks: Sequence[Callback] = (),
+    modules: Modules | None = None,
     reporter: Reporter | None = None,
 ) -> Model[Any, Any]:
     """Train a model as a recipe says, in the folder `run`, and give it back. One that was broken off there goes on.
@@ -59,6 +58,7 @@ def train(
     data         what is learnt from in place of what the recipe names: what its task's `load_data` would give, such as
                  `saccade.tasks.translation.data.Splits(train=[Pair(...), ...], valid=[...])`
     callbacks    are called after each step and each validation, and can end the training
+    modules      parts of the model that are your own, such as {"image_encoder": MyEncoder()} of a captioner
     reporter     is told how it goes; without one, there is a bar on the terminal, or lines where there is none
     """
     folder = Path(run)
@@ -74,8 +74,8 @@ def train(
         found, wanted = kind.model.__name__, model_class.__name__
         raise InputError(f"the recipe is of {made.task}, whose model is a {found}, not {wanted}")
     own = recipe is None and not any(one.startswith("data.") for one in assignments)
-    start_training(made, folder, reporter or make_reporter(), own=own, data=data, callbacks=callbacks)
-    return kind.model.load(folder / MODEL)
+    start_training(made, folder, reporter or make_reporter(), own=own, data=data, callbacks=callbacks, modules=modules)
+    return kind.model.load(folder / MODEL, modules=modules)
 
 
 def _assignments(settings: SettingsByName) -> list[str]:

@@ -13,7 +13,8 @@ from tests.documents.pages import ROOT, sections_of
 MISTAKES = {
     "a misspelt option": ("beam=3", "beem=3", "reportCallIssue"),
     "an option of another type": ("beam=3", 'beam="3"', "reportArgumentType"),
-    "an option that another model has": ("beam=2, attention", "top_k=2, overlong", "reportCallIssue"),
+    "an option that another model has": ("beam=2, attention=True", "overlong='split'", "reportCallIssue"),
+    "modules that are none": ("Patches(32)}", "'Patches'}", "reportArgumentType"),
     "no function": ("progress=print", "progress=True", "reportArgumentType"),
     "a misspelt method": (".caption([", ".captoin([", "reportAttributeAccessIssue"),
     "a misspelt model": ("saccade.Translator", "saccade.Translater", "reportAttributeAccessIssue"),

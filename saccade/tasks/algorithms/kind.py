@@ -12,6 +12,7 @@ KIND = TaskKind(
     does="runs an algorithm",
     use="saccade evaluate {model}",
     recipe=AlgorithmRecipe,
+    data=AlgorithmSplits,
     load_data=lambda recipe, tell: AlgorithmSplits(recipe.data),
     task=AlgorithmTask,
     model=NeuralTuringMachine,

@@ -2,8 +2,9 @@
 
 import json
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from saccade.base.errors import InputError
@@ -18,7 +19,7 @@ class CaptionSplits(NamedTuple):
 
     train: list[CaptionedImage]
     valid: list[CaptionedImage]
-    scenes: dict[str, Scene]  # by the name of the image
+    scenes: Mapping[str, Scene] = MappingProxyType({})  # by the name of the image
     folder: Path | None = None  # that the images are in, if they are files
 
     def fingerprint(self) -> str:

@@ -1,7 +1,7 @@
 """Captioning, as the table of tasks has it."""
 
 from saccade.tasks.captioning.corpora import SHAPES
-from saccade.tasks.captioning.data import load_caption_splits
+from saccade.tasks.captioning.data import CaptionSplits, load_caption_splits
 from saccade.tasks.captioning.evaluate import EVALUATION
 from saccade.tasks.captioning.look import LOOK
 from saccade.tasks.captioning.model import Captioner
@@ -14,8 +14,10 @@ KIND = TaskKind(
     does="captions images",
     use="saccade caption {model} IMAGE",
     recipe=CaptionRecipe,
+    data=CaptionSplits,
     load_data=lambda recipe, tell: load_caption_splits(recipe.data, tell, side=recipe.image_encoder.image_size),
     task=CaptionTask,
+    task_with=CaptionTask,
     model=Captioner,
     evaluate=EVALUATION,
     look=LOOK,

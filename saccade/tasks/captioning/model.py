@@ -8,7 +8,7 @@ from typing import Self, Unpack
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from saccade.base.model_folder import tensors_of
 from saccade.base.tensors import write_tensors
@@ -19,10 +19,12 @@ from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.captioning.maps import map_of_caption
 from saccade.tasks.captioning.net import CaptionNet, make_caption_net
+from saccade.tasks.captioning.own_encoder import NAME as OWN
+from saccade.tasks.captioning.own_encoder import own_encoder
 from saccade.tasks.captioning.pretrained import features_of, load_image_encoder
 from saccade.tasks.captioning.result import Caption
 from saccade.tasks.captioning.settings import CaptionerSettings, PretrainedEncoderSettings
-from saccade.tasks.model import Model
+from saccade.tasks.model import Model, Modules
 from saccade.text import START, Tokens, Vocabulary, load_vocabulary, merge_to_words, pad
 from saccade.text import vocabulary_path as path_of_vocabulary
 from saccade.vision import ImageSource, Pixels, named_images, picture_for_pages, read_image, scaled
@@ -49,17 +51,26 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         self._image_encoder = image_encoder
 
     @classmethod
-    def make(cls, settings: CaptionerSettings, vocabulary: Vocabulary) -> Self:
-        """A captioner that has learnt nothing yet; its weights come from torch's random numbers."""
-        return cls(make_caption_net(settings, size=len(vocabulary)), vocabulary, settings)
+    def make(cls, settings: CaptionerSettings, vocabulary: Vocabulary, *, own: nn.Module | None = None) -> Self:
+        """A captioner that has learnt nothing yet; its weights come from torch's random numbers.
+
+        own  the image encoder, where it is the user's own
+        """
+        return cls(make_caption_net(settings, size=len(vocabulary), own=own), vocabulary, settings)
 
     @classmethod
     def maker(cls, settings: CaptionerSettings, folder: Path) -> Callable[[], Self]:
+        return cls.maker_with(settings, folder, {})
+
+    @classmethod
+    def maker_with(cls, settings: CaptionerSettings, folder: Path, modules: Modules) -> Callable[[], Self]:
         keep_heap()
+        remedy = f'saccade.load("{folder}", saccade.Captioner, modules={{"{OWN}": ...}})'
+        own = own_encoder(settings, modules, where=str(folder), remedy=remedy)
         vocabulary = load_vocabulary(settings.vocabulary, folder)
         pretrained = isinstance(settings.image_encoder, PretrainedEncoderSettings)
         encoder = load_image_encoder(folder / IMAGE_ENCODER) if pretrained else None
-        return lambda: cls(make_caption_net(settings, size=len(vocabulary)), vocabulary, settings, encoder)
+        return lambda: cls(make_caption_net(settings, size=len(vocabulary), own=own), vocabulary, settings, encoder)
 
     def save_files(self, folder: Path) -> list[Path]:
         files = [path_of_vocabulary(self.settings.vocabulary, folder)]

@@ -39,7 +39,7 @@ class CaptionNet(nn.Module):
 
     def __init__(
         self,
-        image_encoder: SmallCnn | None,
+        image_encoder: nn.Module | None,
         encoder: GridEncoder,
         decoder: RnnDecoder | TransformerDecoder,
         *,
@@ -66,12 +66,11 @@ def as_regions(maps: Tensor) -> Tensor:
     return maps.flatten(2).transpose(1, 2)
 
 
-def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
-    """The net that the settings describe, for a vocabulary of that size."""
+def make_caption_net(settings: CaptionerSettings, *, size: int, own: nn.Module | None = None) -> CaptionNet:
+    """The net that the settings describe, for a vocabulary of that size; `own` is an image encoder of the user's."""
     model, how, grid = settings.model, settings.image_encoder, settings.image_encoder.grid
-    image_encoder = (
-        SmallCnn(how.channels, attend_after=how.attend_after) if isinstance(how, SmallEncoderSettings) else None
-    )
+    if isinstance(how, SmallEncoderSettings):
+        own = SmallCnn(how.channels, attend_after=how.attend_after)
     if isinstance(model, CaptionRnnSettings):
         finals = 2 if model.cell == "lstm" else 1
         decoder = make_rnn_decoder(model, size, gate=model.gate and model.score != "none")
@@ -79,7 +78,7 @@ def make_caption_net(settings: CaptionerSettings, *, size: int) -> CaptionNet:
         finals = 0
         decoder = make_transformer_decoder(model, make_embedding(size, model.dim, model.dim**-0.5))
     encoder = GridEncoder(grid.channels, model.dim, side=grid.side, finals=finals, dropout=model.dropout)
-    return CaptionNet(image_encoder, encoder, decoder, max_length=model.max_length)
+    return CaptionNet(own, encoder, decoder, max_length=model.max_length)
 
 
 def caption_loss(net: CaptionNet, batch: CaptionBatch, *, smoothing: float, doubly_stochastic: float) -> Tensor:

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from saccade.base.settings import Settings
 from saccade.nets import GRIDS, small_cnn_side
 from saccade.nets.efficientnet import SIDE
-from saccade.nets.settings import BlockSettings, RecurrentSettings, TransformerSettings
+from saccade.nets.settings import BlockSettings, RecurrentSettings, Size, TransformerSettings
 from saccade.text import VocabularySettings
 
 
@@ -44,6 +44,23 @@ class SmallEncoderSettings(BlockSettings):
         return GridSize(side=small_cnn_side(self.image_size, len(self.channels)), channels=self.channels[-1])
 
 
+class OwnEncoderSettings(Settings):
+    """A module of the user's own, handed over from Python: `[B, 3, H, W]`, from -1 to 1, -> `[B, C, side, side]`.
+
+    It is trained with the rest, but for weights that need no gradient. All of them are in the model's folder.
+    """
+
+    kind: Literal["own"]
+    image_size: Annotated[int, Field(ge=8, le=1024)] = 64  # images are made so large
+    side: Annotated[int, Field(ge=1, le=128)]  # of the grid
+    channels: Size
+    name: str = ""  # of its class, for messages
+
+    @property
+    def grid(self) -> GridSize:
+        return GridSize(side=self.side, channels=self.channels)
+
+
 class CaptionRnnSettings(RecurrentSettings):
     """Show, Attend and Tell (Xu 2015)."""
 
@@ -52,7 +69,9 @@ class CaptionRnnSettings(RecurrentSettings):
     doubly_stochastic: Annotated[float, Field(ge=0)] = 0.0  # how much it counts that no place is left unseen
 
 
-ImageEncoderSettings = Annotated[PretrainedEncoderSettings | SmallEncoderSettings, Field(discriminator="kind")]
+ImageEncoderSettings = Annotated[
+    PretrainedEncoderSettings | SmallEncoderSettings | OwnEncoderSettings, Field(discriminator="kind")
+]
 CaptionModel = Annotated[CaptionRnnSettings | TransformerSettings, Field(discriminator="kind")]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -17,12 +18,15 @@ from saccade.tasks.captioning.data import CaptionSplits
 from saccade.tasks.captioning.image_rows import ImageRows
 from saccade.tasks.captioning.model import Caption, Captioner
 from saccade.tasks.captioning.net import CaptionBatch, caption_loss
+from saccade.tasks.captioning.own_encoder import NAME as OWN
+from saccade.tasks.captioning.own_encoder import named, own_encoder
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.tasks.captioning.settings import (
     CaptionerSettings,
     CaptionRnnSettings,
 )
+from saccade.tasks.model import Modules
 from saccade.text import (
     VOCABULARY,
     Batch,
@@ -42,15 +46,24 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
 
     unit = "words"
 
-    def __init__(self, recipe: CaptionRecipe, splits: CaptionSplits, run: Path, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        recipe: CaptionRecipe,
+        splits: CaptionSplits,
+        run: Path,
+        reporter: Reporter,
+        modules: Modules = MappingProxyType({}),
+    ) -> None:
         """Learn the vocabulary, unless the folder `run` has it, make the net, and encode every image once."""
         self.recipe = recipe
-        vocabulary = _vocabulary(recipe, splits.train, run / VOCABULARY, reporter)
-        torch.manual_seed(recipe.train.seed)
         settings = CaptionerSettings(
             image_encoder=recipe.image_encoder, model=recipe.model, vocabulary=recipe.vocabulary
         )
-        self.model = Captioner.make(settings, vocabulary)
+        own = own_encoder(settings, modules, where="the recipe", remedy=f'saccade.train(..., modules={{"{OWN}": ...}})')
+        settings = named(settings, own)
+        vocabulary = _vocabulary(recipe, splits.train, run / VOCABULARY, reporter)
+        torch.manual_seed(recipe.train.seed)
+        self.model = Captioner.make(settings, vocabulary, own=own)
         self._rows = ImageRows(self.model, recipe.data, splits, reporter)
         self.train_images = self._readable(splits.train, "train")
         self.valid_images = self._readable(splits.valid, "valid")

@@ -1,5 +1,6 @@
 """The images that a classifier learns from: the user's, or made ones."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ class LabelledSplits(NamedTuple):
 
     train: LabelledImages
     valid: LabelledImages
-    bad: list[str]  # a line for each image that cannot be read
+    bad: Sequence[str] = ()  # a line for each image that cannot be read
 
     def fingerprint(self) -> str:
         """A short text that other images do not have."""

@@ -1,6 +1,6 @@
 """Classification, as the table of tasks has it."""
 
-from saccade.tasks.classification.data import load_labelled_splits
+from saccade.tasks.classification.data import LabelledSplits, load_labelled_splits
 from saccade.tasks.classification.evaluate import EVALUATION
 from saccade.tasks.classification.look import LOOK
 from saccade.tasks.classification.model import Classifier
@@ -13,6 +13,7 @@ KIND = TaskKind(
     does="classifies images",
     use="saccade classify {model} IMAGE",
     recipe=ClassificationRecipe,
+    data=LabelledSplits,
     load_data=lambda recipe, tell: load_labelled_splits(recipe.data, side=recipe.model.image_size),
     task=ClassificationTask,
     model=Classifier,

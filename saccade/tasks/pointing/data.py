@@ -7,17 +7,25 @@ from typing import NamedTuple
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.tasks.pointing.files import read_problems
-from saccade.tasks.pointing.problems import Problem, make_problems
+from saccade.tasks.pointing.problems import Problem, ProblemKind, make_problems
 from saccade.tasks.pointing.recipe import PointingDataSettings
 from saccade.tasks.pointing.settings import PointerModel
 
 
-class PointingSplits(NamedTuple):
-    """Problems to learn from, None where they are made step by step, and problems to validate with."""
+class Making(NamedTuple):
+    """How problems are made, step by step."""
 
-    train: list[Problem] | None
+    problem: ProblemKind
+    min_length: int
+    max_length: int
+    seed: int
+
+
+class PointingSplits(NamedTuple):
+    """Problems to learn from, or how they are made, and problems to validate with."""
+
+    train: list[Problem] | Making
     valid: list[Problem]
-    made_by: tuple[str, int, int, int] | None = None  # kind, min_length, max_length and seed of those to learn from
 
     def fingerprint(self) -> str:
         """A short text that other problems do not have."""
@@ -34,14 +42,18 @@ def load_problem_splits(settings: PointingDataSettings, model: PointerModel) -> 
             min_length=settings.min_length,
             max_length=settings.max_length,
         )
-        return PointingSplits(None, valid, (settings.make, settings.min_length, settings.max_length, settings.seed))
+        return PointingSplits(Making(settings.make, settings.min_length, settings.max_length, settings.seed), valid)
     return PointingSplits(_read(str(settings.train), model), _read(str(settings.valid), model))
 
 
 def _read(name: str, model: PointerModel) -> list[Problem]:
     if not Path(name).is_file():
         raise InputError(f"{name}: no such file; say where your problems are: data.train=FILE data.valid=FILE")
-    problems = read_problems(Path(name), distinct=model.mask_visited)
+    return expect_fit(read_problems(Path(name), distinct=model.mask_visited), model, name)
+
+
+def expect_fit(problems: list[Problem], model: PointerModel, name: str) -> list[Problem]:
+    """The same problems; such that the model cannot learn are an `InputError`."""
     size, most = len(problems[0].inputs[0]), max(len(problem.inputs) for problem in problems)
     if size != model.input_size:
         raise InputError(f"{name}: found inputs of {size} numbers each; set model.input_size={size}")

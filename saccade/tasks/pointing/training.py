@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from saccade.base.order import Cursor, ShuffledIndices
-from saccade.tasks.pointing.data import PointingSplits
+from saccade.tasks.pointing.data import Making, PointingSplits, expect_fit
 from saccade.tasks.pointing.model import PointerNetwork, PointerOutput
 from saccade.tasks.pointing.problems import Problem, make_problems
 from saccade.tasks.pointing.recipe import PointingRecipe
@@ -36,39 +36,31 @@ class PointingTask(Task[PointingBatch, PointerNetwork]):
         self.recipe = recipe
         self.splits = splits
         torch.manual_seed(recipe.train.seed)
-        data, known = recipe.data, splits.train or splits.valid
-        sizes = [len(problem.inputs) for problem in known]
-        max_answer = data.max_length if data.make else max(len(problem.answer) for problem in known)
-        min_length, max_length = (min(sizes), max(sizes)) if data.make is None else (data.min_length, data.max_length)
-        self.model = PointerNetwork.make(
-            PointerSettings(
-                problem=data.make,
-                min_length=min_length,
-                max_length=max_length,
-                max_answer_length=max_answer,
-                model=recipe.model,
-            )
-        )
+        if isinstance(splits.train, Making):
+            settings = _settings_of_made(splits.train, recipe)
+        else:
+            settings = _settings_of(expect_fit(splits.train, recipe.model, "data.train"), recipe)
+        self.model = PointerNetwork.make(settings)
+        expect_fit(splits.valid, recipe.model, "data.valid")
         reporter.say(
-            f"{'new problems' if splits.train is None else f'{len(splits.train):,} problems'} to train on,"
-            f" {len(splits.valid):,} for validation, of {min_length} to {max_length} inputs;"
+            f"{'new problems' if isinstance(splits.train, Making) else f'{len(splits.train):,} problems'} to train on,"
+            f" {len(splits.valid):,} for validation, of {settings.min_length} to {settings.max_length} inputs;"
             f" {count_parameters(self.net):,} parameters"
         )
 
     def batches(self, cursor: Cursor) -> Iterator[tuple[PointingBatch, Cursor]]:
-        stream = self._made(cursor) if self.splits.train is None else self._own(self.splits.train, cursor)
+        train = self.splits.train
+        stream = self._made(train, cursor) if isinstance(train, Making) else self._own(train, cursor)
         for problems, after in stream:
             yield self._batch(problems), after
 
-    def _made(self, cursor: Cursor) -> Iterator[tuple[list[Problem], Cursor]]:
+    def _made(self, making: Making, cursor: Cursor) -> Iterator[tuple[list[Problem], Cursor]]:
         """New problems for every batch: a function of the seeds and of its number, so that none has to be kept."""
-        data, train = self.recipe.data, self.recipe.train
-        assert data.make is not None
+        problem, min_length, max_length, first = making
+        train = self.recipe.train
         while True:
-            seed = f"train {data.seed} {train.seed} {cursor.batch}"
-            made = make_problems(
-                data.make, train.batch_size, seed=seed, min_length=data.min_length, max_length=data.max_length
-            )
+            seed = f"train {first} {train.seed} {cursor.batch}"
+            made = make_problems(problem, train.batch_size, seed=seed, min_length=min_length, max_length=max_length)
             cursor = Cursor(cursor.epoch, cursor.batch + 1)
             yield made, cursor
 
@@ -88,7 +80,7 @@ class PointingTask(Task[PointingBatch, PointerNetwork]):
         for first in range(0, len(valid), _AT_ONCE):
             total += self.model.net.loss(*self._batch(valid[first : first + _AT_ONCE])).item()
         found = [one.order for one in self._answers()]
-        return {"loss": total / len(valid), **score_orders(valid, found, problem=self.recipe.data.make)}
+        return {"loss": total / len(valid), **score_orders(valid, found, problem=self.model.settings.problem)}
 
     def _answers(self) -> list[PointerOutput]:
         return self.model.point([one.inputs for one in self.splits.valid], batch_size=_AT_ONCE)
@@ -96,3 +88,20 @@ class PointingTask(Task[PointingBatch, PointerNetwork]):
     def _batch(self, problems: Sequence[Problem]) -> PointingBatch:
         inputs, lengths = self.model.collate([problem.inputs for problem in problems])
         return PointingBatch(inputs, lengths, [problem.answer for problem in problems])
+
+
+def _settings_of_made(making: Making, recipe: PointingRecipe) -> PointerSettings:
+    return PointerSettings(
+        problem=making.problem,
+        min_length=making.min_length,
+        max_length=making.max_length,
+        max_answer_length=making.max_length,
+        model=recipe.model,
+    )
+
+
+def _settings_of(problems: Sequence[Problem], recipe: PointingRecipe) -> PointerSettings:
+    """Of problems of the user's own."""
+    sizes = [len(problem.inputs) for problem in problems]
+    longest = max(len(problem.answer) for problem in problems)
+    return PointerSettings(min_length=min(sizes), max_length=max(sizes), max_answer_length=longest, model=recipe.model)

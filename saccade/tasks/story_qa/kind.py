@@ -2,7 +2,7 @@
 
 from saccade.tasks.kind import TaskKind
 from saccade.tasks.story_qa.corpora import STORIES
-from saccade.tasks.story_qa.data import load_story_splits
+from saccade.tasks.story_qa.data import StorySplits, load_story_splits
 from saccade.tasks.story_qa.evaluate import EVALUATION
 from saccade.tasks.story_qa.look import LOOK
 from saccade.tasks.story_qa.model import MemoryNetwork
@@ -14,6 +14,7 @@ KIND = TaskKind(
     does="answers questions",
     use='saccade ask {model} "STORY" "QUESTION"',
     recipe=StoryRecipe,
+    data=StorySplits,
     load_data=lambda recipe, tell: load_story_splits(recipe.data),
     task=StoryTask,
     model=MemoryNetwork,

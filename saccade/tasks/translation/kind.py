@@ -2,7 +2,7 @@
 
 from saccade.tasks.kind import TaskKind
 from saccade.tasks.translation.corpora import MADE, PUBLIC
-from saccade.tasks.translation.data import load_splits
+from saccade.tasks.translation.data import Splits, load_splits
 from saccade.tasks.translation.evaluate import EVALUATION
 from saccade.tasks.translation.look import LOOK
 from saccade.tasks.translation.model import Translator
@@ -14,6 +14,7 @@ KIND = TaskKind(
     does="translates",
     use="saccade translate {model} FILE",
     recipe=TranslationRecipe,
+    data=Splits,
     load_data=lambda recipe, tell: load_splits(recipe.data, tell),
     task=TranslationTask,
     model=Translator,

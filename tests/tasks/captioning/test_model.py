@@ -184,7 +184,7 @@ def test_everything_learns(name: str):
     torch.manual_seed(0)
     made = Captioner.make(CaptionerSettings(image_encoder=SMALL, model=MODELS[name], vocabulary=WORDS), vocabulary())
     with torch.no_grad():
-        made.net.image_encoder.attentions["1"].gate.fill_(1.0)  # pyright: ignore[reportOptionalMemberAccess,reportCallIssue]
+        made.net.get_parameter("image_encoder.attentions.1.gate").fill_(1.0)
     caption_loss(made.net, batch_of(12), smoothing=0.1, doubly_stochastic=0.1).backward()
     idle = [key for key, value in made.net.named_parameters() if value.grad is None or not value.grad.any()]
     # one key's bias moves all scores of a query alike
