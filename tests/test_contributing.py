@@ -19,7 +19,7 @@ KILLED = """
 import os, signal, saccade
 
 class Killer(saccade.training.Callback):
-    def step(self, step, loss, model):
+    def on_step_end(self, step, loss, model):
         if step == 170:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -47,7 +47,7 @@ class Counting(Reporter):
     def say(self, text: str) -> None:
         return
 
-    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
+    def step(self, step: int, steps: int, metrics: dict[str, float], *, unit: str) -> None:
         self._turns.done(1)
 
     def count(self, done: int, total: int, what: str) -> None:

@@ -10,14 +10,14 @@ class Callback:
     A training with callbacks is the same, bit for bit, as long as they draw no random numbers from torch.
     """
 
-    def step(self, step: int, loss: float, model: Any) -> None:
+    def on_step_end(self, step: int, loss: float, model: Any) -> None:
         """A step is done; `loss` is its mean over the items of its batch."""
 
-    def validated(self, step: int, figures: dict[str, float], model: Any) -> bool:
+    def on_validation_end(self, step: int, metrics: dict[str, float], model: Any) -> bool:
         """A validation is done; True ends the training, as early stopping does."""
         return False
 
 
-def any_ends(callbacks: Sequence[Callback], step: int, figures: dict[str, float], model: Any) -> bool:
+def any_ends(callbacks: Sequence[Callback], step: int, metrics: dict[str, float], model: Any) -> bool:
     """Tell all of a validation; whether any of them wants the training to end."""
-    return any([callback.validated(step, dict(figures), model) for callback in callbacks])  # noqa: C419 - all are told
+    return any([callback.on_validation_end(step, dict(metrics), model) for callback in callbacks])  # noqa: C419 - all are told

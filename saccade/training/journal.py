@@ -53,7 +53,7 @@ def _read_record(line: str) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and type(record.get("step")) is int else None
 
 
-class Board:
+class TensorBoard:
     """Figures and attention maps for TensorBoard; does nothing where it is not installed or not wanted.
 
     Each event is written as it comes, and not by a thread as tensorboard's own writer does it: so a disk that is full
@@ -74,16 +74,16 @@ class Board:
             start = self._protos.SessionLog(status=self._protos.SessionLog.START)
             self._write([{"file_version": "brain.Event:2"}, {"session_log": start}], step + 1)
 
-    def figures(self, group: str, figures: dict[str, float], step: int) -> None:
+    def scalars(self, group: str, metrics: dict[str, float], step: int) -> None:
         if self._wanted:
             scalar = self._summaries.scalar
-            self._write([{"summary": scalar(f"{group}/{name}", value)} for name, value in figures.items()], step)
+            self._write([{"summary": scalar(f"{group}/{name}", value)} for name, value in metrics.items()], step)
 
-    def pictures(self, pictures: dict[str, NDArray[np.float32]], step: int) -> None:
+    def attention_maps(self, maps: dict[str, NDArray[np.float32]], step: int) -> None:
         """Each map as an image, a weight a block of 12 × 12 points, dark where much weight lies."""
         if self._wanted:
             image, block = self._summaries.image, np.ones((12, 12), dtype=np.float32)
-            drawn = {name: np.kron(1 - weights.clip(0, 1), block) for name, weights in pictures.items()}
+            drawn = {name: np.kron(1 - weights.clip(0, 1), block) for name, weights in maps.items()}
             self._write(
                 [{"summary": image(f"attention/{name}", one, dataformats="HW")} for name, one in drawn.items()], step
             )
@@ -104,5 +104,5 @@ class Board:
             self.close()
             self._say(
                 f"{self._path} cannot be written: {error.strerror or error}; training goes on without TensorBoard,"
-                " and metrics.jsonl has the figures"
+                " and metrics.jsonl has the metrics"
             )

@@ -26,7 +26,7 @@ from saccade.runtime.bfloat16 import slow_without_bfloat16, training_precision
 from saccade.runtime.heap import keep_heap
 from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
-from saccade.training.journal import Board, Journal
+from saccade.training.journal import Journal, TensorBoard
 from saccade.training.progress import Reporter
 from saccade.training.schedule import learning_rate
 from saccade.training.settings import TrainSettings
@@ -54,7 +54,7 @@ def train(
 ) -> dict[str, float]:
     """Train until the last step or until nothing gets better, from where the folder `run` is.
 
-    Leaves the finished model in `run/model`, and gives its figures. On the way the best so far is there. When it is
+    Leaves the finished model in `run/model`, and gives its metrics. On the way the best so far is there. When it is
     asked to stop, it saves where it is, leaves a model, and raises `Stopped`.
     """
     keep_heap()
@@ -99,12 +99,14 @@ class _Training(Generic[BatchT]):
         """Step after step, each followed by what is due after it."""
         task, settings = self.task, self.settings
         self.journal = Journal(self.run / JOURNAL, step=progress.step, validated=progress.validated)
-        self.board = Board(self.run / BOARD, step=progress.step, wanted=settings.tensorboard, say=self.reporter.say)
+        self.board = TensorBoard(
+            self.run / BOARD, step=progress.step, wanted=settings.tensorboard, say=self.reporter.say
+        )
         self.began = time.monotonic() - progress.seconds
         self.saved = window_began = time.monotonic()
         window_first = progress.window_items
         stream = task.batches(progress.cursor)
-        figures: dict[str, float] = {}
+        metrics: dict[str, float] = {}
         while True:
             if self._validation_is_due(progress):
                 paused = time.monotonic()
@@ -129,15 +131,15 @@ class _Training(Generic[BatchT]):
             if step % settings.log_every == 0:
                 now = time.monotonic()
                 rate = (progress.window_items - window_first) / (now - window_began)
-                figures = {"loss": progress.window_loss / progress.window_items, "rate": rate}
-                figures["lr"] = learning_rate(settings, step)
-                self._write({"step": step, "epoch": progress.cursor.epoch, "seconds": now - self.began, **figures})
-                self.board.figures("train", figures, step)
+                metrics = {"loss": progress.window_loss / progress.window_items, "rate": rate}
+                metrics["lr"] = learning_rate(settings, step)
+                self._write({"step": step, "epoch": progress.cursor.epoch, "seconds": now - self.began, **metrics})
+                self.board.scalars("train", metrics, step)
                 progress = progress._replace(window_loss=0.0, window_items=0)
                 window_began, window_first = now, 0
-            self.reporter.step(step, settings.steps, figures, unit=task.unit)
+            self.reporter.step(step, settings.steps, metrics, unit=task.unit)
             for callback in self.callbacks:
-                callback.step(step, loss / max(items, 1), task.model)
+                callback.on_step_end(step, loss / max(items, 1), task.model)
         return self._finished(progress)
 
     def _write(self, record: dict[str, Any]) -> None:
@@ -153,14 +155,14 @@ class _Training(Generic[BatchT]):
         try:
             with self.stopping.at_once():
                 valid = _validate(self.task)
-                pictures = self.task.pictures()
+                maps = self.task.attention_maps()
         except KeyboardInterrupt:
             if self.stopping.asked is None:
                 raise
             self._stop(progress)
         self._write({"step": step, "seconds": time.monotonic() - self.began, "valid": valid})
-        self.board.figures("valid", valid, step)
-        self.board.pictures(pictures, step)
+        self.board.scalars("valid", valid, step)
+        self.board.attention_maps(maps, step)
         progress = _keep(self.task, self.settings, progress, valid, self.run)
         self.ended = any_ends(self.callbacks, step, valid, self.task.model)
         mark = " (best so far)" if progress.best_step == step else ""
@@ -193,15 +195,15 @@ class _Training(Generic[BatchT]):
 
     def _finished(self, progress: Progress) -> dict[str, float]:
         with self.stopping.at_once():
-            figures = _finish(self.task, self.settings, progress, self.run)
-        self._write({"step": progress.step, "seconds": time.monotonic() - self.began, "model": figures})
+            metrics = _finish(self.task, self.settings, progress, self.run)
+        self._write({"step": progress.step, "seconds": time.monotonic() - self.began, "model": metrics})
         self.board.close()
-        return figures
+        return metrics
 
 
-def describe(figures: dict[str, float]) -> str:
+def describe(metrics: dict[str, float]) -> str:
     """Figures on one line."""
-    return ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+    return ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
 
 
 def make_optimizer(net: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:

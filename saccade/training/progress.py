@@ -28,8 +28,8 @@ class Reporter(ABC):
         """A sentence."""
 
     @abstractmethod
-    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
-        """A step is done; `figures` are the last of the journal, with `loss` and with `rate` in `unit` a second."""
+    def step(self, step: int, steps: int, metrics: dict[str, float], *, unit: str) -> None:
+        """A step is done; `metrics` are the last of the journal, with `loss` and with `rate` in `unit` a second."""
 
     @abstractmethod
     def count(self, done: int, total: int, what: str) -> None:
@@ -42,7 +42,7 @@ class Silent(Reporter):
     def say(self, text: str) -> None:
         return
 
-    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
+    def step(self, step: int, steps: int, metrics: dict[str, float], *, unit: str) -> None:
         return
 
     def count(self, done: int, total: int, what: str) -> None:
@@ -60,15 +60,15 @@ class Lines(Reporter):
     def say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)  # noqa: T201
 
-    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
+    def step(self, step: int, steps: int, metrics: dict[str, float], *, unit: str) -> None:
         now = time.monotonic()
         if self._began is None:
             self._began = (now, step - 1)
-        if figures and figures is not self._last:
-            self._last = figures
+        if metrics and metrics is not self._last:
+            self._last = metrics
             began, first = self._began
             left = (now - began) / (step - first) * (steps - step)
-            self.say(f"step {step} of {steps}  {_describe(figures, unit)}  {left:.0f} s left")
+            self.say(f"step {step} of {steps}  {_describe(metrics, unit)}  {left:.0f} s left")
 
     def count(self, done: int, total: int, what: str) -> None:
         if done == total or time.monotonic() > self._counted + _PATIENCE:
@@ -84,7 +84,7 @@ class Bar(Reporter):
         self._progress = Progress(
             BarColumn(),
             TextColumn("{task.completed}/{task.total}"),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[metrics]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
@@ -105,21 +105,21 @@ class Bar(Reporter):
     def say(self, text: str) -> None:
         self._progress.console.print(text, markup=False, highlight=False)
 
-    def step(self, step: int, steps: int, figures: dict[str, float], *, unit: str) -> None:
+    def step(self, step: int, steps: int, metrics: dict[str, float], *, unit: str) -> None:
         if self._bar is None:
-            self._bar = self._progress.add_task("", total=steps, completed=step, figures="")
-        self._progress.update(self._bar, completed=step, figures=_describe(figures, unit))
+            self._bar = self._progress.add_task("", total=steps, completed=step, metrics="")
+        self._progress.update(self._bar, completed=step, metrics=_describe(metrics, unit))
 
     def count(self, done: int, total: int, what: str) -> None:
         if what not in self._counts:
-            self._counts[what] = self._progress.add_task("", total=total, figures=what)
+            self._counts[what] = self._progress.add_task("", total=total, metrics=what)
         self._progress.update(self._counts[what], completed=done, visible=done < total)
 
 
-def _describe(figures: dict[str, float], unit: str) -> str:
-    if not figures:
+def _describe(metrics: dict[str, float], unit: str) -> str:
+    if not metrics:
         return ""
-    return f"loss {figures['loss']:.3f}  {figures['rate']:,.0f} {unit}/s"
+    return f"loss {metrics['loss']:.3f}  {metrics['rate']:,.0f} {unit}/s"
 
 
 def make_reporter() -> Reporter:

@@ -22,12 +22,12 @@ class Recipe(Settings, Generic[TaskName, TrainT]):
     task: TaskName
     train: TrainT
 
-    def figures(self) -> Sequence[str]:
-        """The names of the figures that validation gives."""
+    def metrics(self) -> Sequence[str]:
+        """The names of the metrics that validation gives."""
         return ("loss",)
 
     @model_validator(mode="after")
     def _monitors_a_figure(self) -> Self:
-        if self.train.monitor not in self.figures():
-            raise ValueError(f"train.monitor: found {self.train.monitor!r}, wanted one of {', '.join(self.figures())}")
+        if self.train.monitor not in self.metrics():
+            raise ValueError(f"train.monitor: found {self.train.monitor!r}, wanted one of {', '.join(self.metrics())}")
         return self

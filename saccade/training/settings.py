@@ -31,7 +31,7 @@ class TrainSettings(Settings):
     save_every: Count = 250  # what a kill can cost, in steps
     save_minutes: Annotated[float, Field(gt=0)] | None = 5.0  # and in time: a checkpoint is never older
     validate_every: Count = 500
-    monitor: str = "loss"  # what the best model is best at: one of the figures of its task
+    monitor: str = "loss"  # what the best model is best at: one of the metrics of its task
     patience: Count | None = None  # validations without a better one, after which training stops
     select_checkpoint: Literal["best", "average", "last"] = "best"  # which weights the finished model has
     average_checkpoints: Count = 5  # how many of the last validated weights `select_checkpoint: average` takes

@@ -48,7 +48,7 @@ class Task(ABC, Generic[BatchT, ModelT]):
     def validate(self) -> dict[str, float]:
         """Figures by name. The one called `loss` is better when lower, all others when higher."""
 
-    def pictures(self) -> dict[str, NDArray[np.float32]]:
+    def attention_maps(self) -> dict[str, NDArray[np.float32]]:
         """Attention maps `[rows, columns]` of a few fixed examples, by name."""
         return {}
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 from saccade.base.errors import InputError
 from saccade.training import Journal, read_journal
-from saccade.training.journal import Board
+from saccade.training.journal import TensorBoard
 
 FIGURES = {"loss": 1.5, "rate": 20.0}
 
@@ -34,11 +34,11 @@ def scalars(folder: Path, name: str) -> list[tuple[int, float]]:
 def test_tensorboard_reads_figures_and_pictures(tmp_path: Path) -> None:
     said: list[str] = []
     threads = threading.active_count()
-    board = Board(tmp_path / "board", step=0, wanted=True, say=said.append)
+    board = TensorBoard(tmp_path / "board", step=0, wanted=True, say=said.append)
     for step in (1, 2):
-        board.figures("train", {"loss": 1 / step, "rate": 20.0 * step}, step)
+        board.scalars("train", {"loss": 1 / step, "rate": 20.0 * step}, step)
     weights = np.array([[1.0, 0.0, 0.25], [0.0, 0.5, 2.0]], dtype=np.float32)
-    board.pictures({"a word": weights}, 2)
+    board.attention_maps({"a word": weights}, 2)
     assert threading.active_count() == threads
     events = events_of(tmp_path / "board")  # while the training is under way: nothing waits to be written
     assert scalars(tmp_path / "board", "train/loss") == [(1, 1.0), (2, 0.5)]
@@ -50,17 +50,17 @@ def test_tensorboard_reads_figures_and_pictures(tmp_path: Path) -> None:
         shades = np.asarray(image.convert("L"))[6::12, 6::12]
     np.testing.assert_allclose(shades, 255 * (1 - weights.clip(0, 1)), atol=1)
     board.close()
-    board.figures("train", FIGURES, 3)
+    board.scalars("train", FIGURES, 3)
     assert len(scalars(tmp_path / "board", "train/loss")) == 2
     assert said == []
 
 
 def test_a_training_that_goes_on_takes_back_what_it_writes_again(tmp_path: Path) -> None:
-    first = Board(tmp_path, step=0, wanted=True, say=pytest.fail)
+    first = TensorBoard(tmp_path, step=0, wanted=True, say=pytest.fail)
     for step in (1, 2, 3, 4):
-        first.figures("train", {"loss": 10.0 + step}, step)
-    again = Board(tmp_path, step=2, wanted=True, say=pytest.fail)  # killed; the checkpoint was of step 2
-    again.figures("train", {"loss": 20.0}, 3)
+        first.scalars("train", {"loss": 10.0 + step}, step)
+    again = TensorBoard(tmp_path, step=2, wanted=True, say=pytest.fail)  # killed; the checkpoint was of step 2
+    again.scalars("train", {"loss": 20.0}, 3)
     assert scalars(tmp_path, "train/loss") == [(1, 11.0), (2, 12.0), (3, 20.0)]
 
 
@@ -68,9 +68,9 @@ def test_a_training_that_goes_on_takes_back_what_it_writes_again(tmp_path: Path)
 def test_without_tensorboard_there_is_nothing(why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if why == "not installed":
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    board = Board(tmp_path / "board", step=0, wanted=why == "not installed", say=pytest.fail)
-    board.figures("train", FIGURES, 1)
-    board.pictures({"a": np.ones((2, 3), dtype=np.float32)}, 1)
+    board = TensorBoard(tmp_path / "board", step=0, wanted=why == "not installed", say=pytest.fail)
+    board.scalars("train", FIGURES, 1)
+    board.attention_maps({"a": np.ones((2, 3), dtype=np.float32)}, 1)
     board.close()
     assert not (tmp_path / "board").exists()
 
@@ -79,8 +79,8 @@ def test_a_place_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     (tmp_path / "board").write_text("a file where the folder should be")
     said: list[str] = []
-    board = Board(tmp_path / "board", step=0, wanted=True, say=said.append)
-    board.figures("train", FIGURES, 1)
+    board = TensorBoard(tmp_path / "board", step=0, wanted=True, say=said.append)
+    board.scalars("train", FIGURES, 1)
     assert len(said) == 1
     assert "cannot be written: File exists; training goes on without TensorBoard" in said[0]
 
@@ -91,16 +91,16 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 from saccade.base.errors import InputError
-from saccade.training.journal import Board, Journal
+from saccade.training.journal import TensorBoard, Journal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 folder = Path(sys.argv[1])
 journal = Journal(folder / "metrics.jsonl", step=0, validated=0)
-board = Board(folder / "board", step=0, wanted=True, say=print)
-board.figures("train", {"loss": 1.0}, 1)
+board = TensorBoard(folder / "board", step=0, wanted=True, say=print)
+board.scalars("train", {"loss": 1.0}, 1)
 resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
 for step in range(2, 30):
-    board.figures("train", {"loss": 1.0}, step)
-    board.pictures({"a": np.ones((2, 3), dtype=np.float32)}, step)
+    board.scalars("train", {"loss": 1.0}, step)
+    board.attention_maps({"a": np.ones((2, 3), dtype=np.float32)}, step)
     try:
         journal.write({"step": step, "text": "x" * 50})
     except InputError as error:
@@ -123,7 +123,7 @@ def test_a_full_disk_is_said_in_one_sentence(tmp_path: Path) -> None:
     assert ran.stderr == f"{tmp_path / 'metrics.jsonl'} cannot be written: File too large; make room\n"
     assert scalars(tmp_path / "board", "train/loss")[0] == (1, 1.0)
     assert len(read_journal(tmp_path / "metrics.jsonl")) > 1
-    Board(tmp_path / "board", step=1, wanted=True, say=pytest.fail).figures("train", {"loss": 2.0}, 2)
+    TensorBoard(tmp_path / "board", step=1, wanted=True, say=pytest.fail).scalars("train", {"loss": 2.0}, 2)
     assert scalars(tmp_path / "board", "train/loss") == [(1, 1.0), (2, 2.0)]  # a cut-off event is no hindrance
 
 

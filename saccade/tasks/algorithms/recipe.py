@@ -10,7 +10,7 @@ from saccade.tasks.algorithms.problems import AlgorithmSettings
 from saccade.tasks.algorithms.settings import AlgorithmModel
 from saccade.training import BatchTrainSettings, Count, Recipe
 
-FIGURES = ("loss", "accuracy", "accuracy_at_length")  # what validation gives
+METRICS = ("loss", "accuracy", "accuracy_at_length")  # what validation gives
 
 
 class AlgorithmTrainSettings(BatchTrainSettings):
@@ -36,5 +36,5 @@ class AlgorithmRecipe(Recipe[Literal["algorithms"], AlgorithmTrainSettings]):
     train: AlgorithmTrainSettings = AlgorithmTrainSettings()
     validation: AlgorithmValidation = AlgorithmValidation()
 
-    def figures(self) -> Sequence[str]:
-        return FIGURES if self.validation.length is not None else FIGURES[:2]
+    def metrics(self) -> Sequence[str]:
+        return METRICS if self.validation.length is not None else METRICS[:2]

@@ -38,7 +38,7 @@ class CaptionDataSettings(Settings):
         return self
 
 
-FIGURES = (
+METRICS = (
     "bleu1",
     "bleu2",
     "bleu3",
@@ -79,5 +79,5 @@ class CaptionRecipe(Recipe[Literal["captioning"], CaptionTrainSettings]):
         expect_caption_words(self.model, self.vocabulary)
         return self
 
-    def figures(self) -> Sequence[str]:
-        return FIGURES
+    def metrics(self) -> Sequence[str]:
+        return METRICS

@@ -113,7 +113,7 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
             captions.extend(self.model.caption_encoded(self._rows.encoded(names), names, how, attention=attention))
         return captions
 
-    def pictures(self) -> dict[str, NDArray[np.float32]]:
+    def attention_maps(self) -> dict[str, NDArray[np.float32]]:
         captions = self.captions_of(self.valid_images[:3], Search(beam=1), attention=True)
         maps = [caption.attention for caption in captions]
         return {

@@ -9,7 +9,7 @@ from saccade.base.settings import DataPath, Settings
 from saccade.tasks.classification.settings import ClassModel
 from saccade.training import BatchTrainSettings, Recipe
 
-FIGURES = ("accuracy", "loss")  # what validation gives
+METRICS = ("accuracy", "loss")  # what validation gives
 
 
 class LabelledDataSettings(Settings):
@@ -46,5 +46,5 @@ class ClassificationRecipe(Recipe[Literal["classification"], ClassificationTrain
     model: ClassModel
     train: ClassificationTrainSettings = ClassificationTrainSettings()
 
-    def figures(self) -> Sequence[str]:
-        return FIGURES
+    def metrics(self) -> Sequence[str]:
+        return METRICS

@@ -9,7 +9,7 @@ from saccade.base.settings import DataPath, Settings
 from saccade.tasks.line_reading.settings import LineSettings
 from saccade.training import BatchTrainSettings, Recipe
 
-FIGURES = ("exact_match", "loss")  # what validation gives
+METRICS = ("exact_match", "loss")  # what validation gives
 
 
 class LineDataSettings(Settings):
@@ -47,8 +47,8 @@ class LineRecipe(Recipe[Literal["line_reading"], LineTrainSettings]):
     model: LineSettings
     train: LineTrainSettings = LineTrainSettings()
 
-    def figures(self) -> Sequence[str]:
-        return FIGURES
+    def metrics(self) -> Sequence[str]:
+        return METRICS
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -10,7 +10,7 @@ from saccade.tasks.pointing.problems import ProblemKind
 from saccade.tasks.pointing.settings import PointerModel
 from saccade.training import BatchTrainSettings, Recipe
 
-FIGURES = ("exact_match", "loss")  # what validation gives
+METRICS = ("exact_match", "loss")  # what validation gives
 
 
 class PointingDataSettings(Settings):
@@ -49,8 +49,8 @@ class PointingRecipe(Recipe[Literal["pointing"], PointingTrainSettings]):
     model: PointerModel
     train: PointingTrainSettings = PointingTrainSettings()
 
-    def figures(self) -> Sequence[str]:
-        return FIGURES if self.data.make != "hull" else (*FIGURES, "area")
+    def metrics(self) -> Sequence[str]:
+        return METRICS if self.data.make != "hull" else (*METRICS, "area")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

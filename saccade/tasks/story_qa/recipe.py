@@ -9,7 +9,7 @@ from saccade.base.settings import DataPath, Settings
 from saccade.tasks.story_qa.settings import MemN2NSettings
 from saccade.training import BatchTrainSettings, Count, Recipe
 
-FIGURES = ("accuracy", "loss")  # what validation gives
+METRICS = ("accuracy", "loss")  # what validation gives
 
 
 class StoryDataSettings(Settings):
@@ -47,5 +47,5 @@ class StoryRecipe(Recipe[Literal["story_qa"], StoryTrainSettings]):
     model: MemN2NSettings = MemN2NSettings()
     train: StoryTrainSettings = StoryTrainSettings()
 
-    def figures(self) -> Sequence[str]:
-        return FIGURES
+    def metrics(self) -> Sequence[str]:
+        return METRICS

@@ -65,7 +65,7 @@ class DataSettings(Settings):
         return self
 
 
-FIGURES = ("bleu", "chrf", "exact_match", "loss")  # what validation gives
+METRICS = ("bleu", "chrf", "exact_match", "loss")  # what validation gives
 
 
 class TranslationTrainSettings(TokenTrainSettings):
@@ -95,5 +95,5 @@ class TranslationRecipe(Recipe[Literal["translation"], TranslationTrainSettings]
         expect_joint_if_tied(self.model, self.vocabulary)
         return self
 
-    def figures(self) -> Sequence[str]:
-        return FIGURES
+    def metrics(self) -> Sequence[str]:
+        return METRICS

@@ -75,7 +75,7 @@ class TranslationTask(Task[Batch, Translator]):
         scores = score_translations([output.text for output in outputs], [tidy(pair.target) for pair in pairs])
         return {"loss": total / tokens, **{name: scores[name].value for name in ("bleu", "chrf", "exact_match")}}
 
-    def pictures(self) -> dict[str, NDArray[np.float32]]:
+    def attention_maps(self) -> dict[str, NDArray[np.float32]]:
         sources = [pair.source for pair in self.valid[:3]]
         translations = self.model.translate(sources, beam=1, attention=True)
         maps = [translation.attention for translation in translations]

@@ -281,8 +281,8 @@ def test_captions_of_the_task_are_those_of_the_model(tmp_path: Path):
     loaded = saccade.load(tmp_path / "run" / "model", Captioner)
     again = loaded.caption_encoded(loaded.encode(pixels), [one.image for one in images], Search(beam=2))
     assert [caption.text for caption in found] == [caption.text for caption in again]
-    assert all(isinstance(map_, np.ndarray) for map_ in task.pictures().values())
-    assert len(task.pictures()) == 3
+    assert all(isinstance(map_, np.ndarray) for map_ in task.attention_maps().values())
+    assert len(task.attention_maps()) == 3
 
 
 def test_the_pretrained_eye_sees_once_and_is_trained_on(scenes: Path, tmp_path: Path):
