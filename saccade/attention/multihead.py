@@ -20,7 +20,7 @@ from saccade.attention.scores.dot import ScaledDot
 from saccade.attention.scores.score import Score
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.weighting import Weighting
-from saccade.runtime.precision import through
+from saccade.runtime.precision import apply_linear
 
 
 class MultiHead(nn.Module):
@@ -125,10 +125,10 @@ class MultiHead(nn.Module):
     ) -> Memory:
         _expect_batch("key", key, self.key_projection.in_features)
         _expect_batch("value", value, self.value_projection.in_features)
-        keys = self._split(through(self.key_projection, key))
+        keys = self._split(apply_linear(self.key_projection, key))
         if self.rotary is not None:
             keys = self.rotary(keys, start=0 if before is None else before.key.shape[-2])
-        values = self._split(through(self.value_projection, value))
+        values = self._split(apply_linear(self.value_projection, value))
         return prepare(keys, values, score=self.score, mask=None if mask is None else _for_heads(mask), before=before)
 
     def recall(
@@ -143,7 +143,7 @@ class MultiHead(nn.Module):
     ) -> AttentionOutput:
         """Attend to precomputed keys and values. With rotary positions, the last query stands at the last key."""
         _expect_batch("query", query, self.query_projection.in_features)
-        queries = self._split(through(self.query_projection, query))
+        queries = self._split(apply_linear(self.query_projection, query))
         if self.rotary is not None:
             queries = self.rotary(queries, start=memory.key.shape[-2] - query.shape[-2])
         output = recall(
@@ -158,7 +158,7 @@ class MultiHead(nn.Module):
             dropout=self.dropout if self.training else 0.0,
         )
         context = output.context.transpose(1, 2).flatten(2)  # [B, H, T, D / H] -> [B, T, D]
-        return output._replace(context=through(self.output_projection, context))
+        return output._replace(context=apply_linear(self.output_projection, context))
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [B, S, D] -> [B, H, S, D / H]

@@ -15,7 +15,7 @@ from saccade.base.errors import InputError
 from saccade.decode.prefix import begin
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty, make_rules
 from saccade.decode.trace import NO_TRACE, Trace
-from saccade.nets import Encoded, Searchable, spread
+from saccade.nets import Encoded, Searchable, repeat_rows
 from saccade.text import END
 
 StateT = TypeVar("StateT")
@@ -53,10 +53,10 @@ def beam_search(
     """
     rules = make_rules(limits, prefixes)
     # one row for each beam; all but the first of a sentence begin as impossible, or they would all be the same
-    rows = spread(len(limits), beam)  # [N * K]
+    rows = repeat_rows(len(limits), beam)  # [N * K]
     at_once = not beta and trace is NO_TRACE
-    begun = begin(decoder, encoded, size=len(limits), prefixes=prefixes, copies=beam, at_once=at_once)
-    state, tokens, position, of_prefixes = begun
+    start = begin(decoder, encoded, size=len(limits), prefixes=prefixes, copies=beam, at_once=at_once)
+    state, tokens, position, of_prefixes = start
     sentence_limits, rules = rules.limits.tolist(), rules.select(rows)
     real = torch.zeros(len(rows), 0) if encoded is None else encoded.mask[:, 0].index_select(0, rows)  # [N * K, S]
     scores = np.full((len(limits), beam), -np.inf, dtype=np.float32)  # [N, K]
@@ -114,7 +114,7 @@ def beam_search(
                 rules, real = rules.select(rows), real[rows]
     return [
         [
-            Hypothesis([*given[: begun.length], *back_pointers.of(one.row, one.length - begun.length), END], *one[:2])
+            Hypothesis([*given[: start.length], *back_pointers.of(one.row, one.length - start.length), END], *one[:2])
             for one in _highest(found, best)
         ]
         for given, found in zip(prefixes or [()] * len(limits), finished, strict=True)

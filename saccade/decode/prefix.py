@@ -12,7 +12,7 @@ from saccade.text import START
 StateT = TypeVar("StateT")
 
 
-class Begun(NamedTuple, Generic[StateT]):
+class PrefixState(NamedTuple, Generic[StateT]):
     """A search that has read what its outputs begin with."""
 
     state: StateT  # before the next step
@@ -29,7 +29,7 @@ def begin(
     prefixes: Sequence[Sequence[int]] | None,
     copies: int = 1,
     at_once: bool = True,
-) -> Begun[StateT]:
+) -> PrefixState[StateT]:
     """Start `copies` outputs for each of the `size` inputs.
 
     Of the prefixes, as much as the shortest has is read in one pass; who has more is forced step by step from there.
@@ -40,4 +40,4 @@ def begin(
     read = torch.tensor([[START, *prefix[:length]] for prefix in prefixes or [()] * size])  # [N, 1 + P]
     log_probs = decoder.log_prob(encoded, read) if length else torch.zeros(size)
     state = decoder.start(encoded, prefix=read[:, :-1], copies=copies)
-    return Begun(state, read[:, -1].repeat_interleave(copies), length, log_probs)
+    return PrefixState(state, read[:, -1].repeat_interleave(copies), length, log_probs)

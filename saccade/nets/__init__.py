@@ -13,7 +13,7 @@ from saccade.nets.context import (
 )
 from saccade.nets.convolution import output_size
 from saccade.nets.ctc import best_path, occupancy
-from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Searchable, Step, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Searchable, Step, repeat_rows
 from saccade.nets.dropout import Dropout
 from saccade.nets.efficientnet import GRIDS, EfficientNetLite0, Level
 from saccade.nets.evaluating import evaluating
@@ -91,7 +91,7 @@ __all__ = [
     "output_size",
     "position_weights",
     "projected_cross_entropy",
+    "repeat_rows",
     "small_cnn_side",
-    "spread",
     "target_loss",
 ]

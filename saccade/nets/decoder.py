@@ -22,7 +22,7 @@ class Encoded(NamedTuple):
 
     def repeat(self, copies: int) -> "Encoded":
         """Each of the batch, `copies` times in a row."""
-        rows = spread(len(self.states), copies, self.states.device)
+        rows = repeat_rows(len(self.states), copies, self.states.device)
         weights = None if self.weights is None else self.weights[rows]
         return Encoded(self.states[rows], self.mask[rows], tuple(part[rows] for part in self.final), weights)
 
@@ -63,7 +63,7 @@ def batch_size(encoded: Encoded | None, prefix: Tensor | None, *, has_source: bo
     return size
 
 
-def spread(sources: int, copies: int, device: torch.device | None = None) -> Tensor:
+def repeat_rows(sources: int, copies: int, device: torch.device | None = None) -> Tensor:
     """Each number below `sources`, `copies` times in a row."""
     return torch.arange(sources, device=device).repeat_interleave(copies)
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
-from saccade.runtime.bfloat16 import through
+from saccade.runtime.bfloat16 import apply_linear
 
 
 class GridEncoder(nn.Module):
@@ -32,7 +32,7 @@ class GridEncoder(nn.Module):
         self.finals = finals
 
     def forward(self, features: Tensor) -> Encoded:
-        states = self.dropout(through(self.projection, self.norm(features)) + self.positions)  # [B, P, D]
+        states = self.dropout(apply_linear(self.projection, self.norm(features)) + self.positions)  # [B, P, D]
         mask = torch.ones(states.shape[0], 1, states.shape[1], dtype=torch.bool, device=states.device)
         return Encoded(states, mask, (states.mean(1),) * self.finals)
 

@@ -120,7 +120,7 @@ class MemN2N(nn.Module):
         tables = count if tying == "adjacent" else 2
         times = memory_size + self.max_noise_memories(memory_size)
         self.times = _table(times, tables * dim)
-        self.map = _table(dim, dim) if tying == "layer-wise" else None
+        self.hop_map = _table(dim, dim) if tying == "layer-wise" else None
         self.output = _table(words, dim) if tying == "layer-wise" else None
         with torch.no_grad():
             for table in (self.embedding, self.output):
@@ -162,7 +162,7 @@ class MemN2N(nn.Module):
                 mask=mask,
                 need_weights=need_weights,
             )
-            query = (query if self.map is None else query @ self.map.T) + found.context
+            query = (query if self.hop_map is None else query @ self.hop_map.T) + found.context
             if found.weights is not None:
                 hop_weights.append(found.weights[..., : stories.shape[1]])
         table = self.embedding[:, -self.dim :] if self.output is None else self.output

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from saccade.attention import Memory, Score, Sinusoidal, StatefulScore, padding_mask, remember
 from saccade.nets.cells import run, run_padded
-from saccade.nets.decoder import Encoded, Searchable, Step, batch_size, spread
+from saccade.nets.decoder import Encoded, Searchable, Step, batch_size, repeat_rows
 from saccade.nets.dropout import Dropout
 from saccade.nets.transformer import EncoderLayer, LayerShape
 from saccade.text import END
@@ -117,7 +117,7 @@ class PointerDecoder(Searchable[PointerState]):
         first = hidden.tanh().contiguous(), cell.contiguous()
         state = PointerState(first, memory, encoded.mask[:, 0], past)
         state = state if prefix is None else self._read_by_steps(prefix, state)
-        return state if copies == 1 else self.reorder(state, spread(len(state.free), copies, state.free.device))
+        return state if copies == 1 else self.reorder(state, repeat_rows(len(state.free), copies, state.free.device))
 
     def step(
         self, tokens: Tensor, state: PointerState, *, need_weights: bool = False, best: int | None = None

@@ -14,10 +14,10 @@ from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.nets._kernels.project import project
 from saccade.nets.cells import KINDS, Cell, cell_weights, run, run_padded
 from saccade.nets.context import Context
-from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, repeat_rows
 from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import is_bare
-from saccade.runtime.precision import linear, through
+from saccade.runtime.precision import apply_linear, linear
 
 CellKind = Literal["elman", "gru", "lstm"]
 Order = Literal["bahdanau", "luong"]
@@ -133,7 +133,7 @@ class RnnDecoder(Decoder[RnnState]):
             state = self._read(prefix, state, need_weights=False).state
         if copies == 1:
             return state
-        copied = self.reorder(state, spread(size, copies, state.hidden[0].device))
+        copied = self.reorder(state, repeat_rows(size, copies, state.hidden[0].device))
         return copied._replace(memory=state.memory, copies=copies) if self.context.shares_memory else copied
 
     def _start(self, encoded: Encoded | None, size: int) -> RnnState:
@@ -234,7 +234,7 @@ class RnnDecoder(Decoder[RnnState]):
 
     def _readout(self, read: list[Tensor]) -> Tensor:
         """Features `[..., D]` of what a step knows: `[..., size]` each."""
-        return self.dropout(torch.tanh(through(self.readout, torch.cat(read, dim=-1))))
+        return self.dropout(torch.tanh(apply_linear(self.readout, torch.cat(read, dim=-1))))
 
     def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> AttentionOutput:
         if state.copies == 1:

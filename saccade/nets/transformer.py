@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from saccade.attention import AttentionOutput, Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
 from saccade.nets._kernels.project import project
-from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, spread
+from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, repeat_rows
 from saccade.nets.dropout import Dropout
 from saccade.nets.fused_encoder import MAX_FUSED_TOKENS, EncoderStack, EncoderWeights, fused_encode, gather_encoder
-from saccade.nets.transformer_steps import StepState, read_prefix, start_steps, step_through
+from saccade.nets.transformer_steps import StepState, decode_step, read_prefix, start_steps
 from saccade.nets.transformer_weights import (
     LayerWeights,
     LinearWeights,
@@ -28,7 +28,7 @@ from saccade.nets.transformer_weights import (
     stack,
 )
 from saccade.runtime.eager import is_eager
-from saccade.runtime.precision import through
+from saccade.runtime.precision import apply_linear
 from saccade.runtime.prepared import derived
 
 Norm = Literal["pre", "post"]
@@ -93,7 +93,7 @@ class FeedForward(nn.Module):
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        return through(self.outer, self.dropout(self.activation(through(self.inner, x))))
+        return apply_linear(self.outer, self.dropout(self.activation(apply_linear(self.inner, x))))
 
 
 class TokenEmbedding(nn.Module):
@@ -280,7 +280,11 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         state = self._start(encoded)
         if prefix is not None and prefix.shape[1]:
             _, state, _, _ = self._read(prefix, state, need_weights=False)
-        return state if copies == 1 else self.reorder(state, spread(size, copies, self.tokens.embedding.weight.device))
+        return (
+            state
+            if copies == 1
+            else self.reorder(state, repeat_rows(size, copies, self.tokens.embedding.weight.device))
+        )
 
     def _start(self, encoded: Encoded | None) -> TransformerState:
         source = [
@@ -301,7 +305,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
     ) -> Step[TransformerState | StepState]:
         if isinstance(state, StepState):
             x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
-            x, state, weights = step_through(x, state, need_weights=need_weights)
+            x, state, weights = decode_step(x, state, need_weights=need_weights)
             return Step(project(fast_layer_norm(self.norm, x), self.output, best=best), state, weights)
         features, state, weights, _ = self._read(tokens[:, None], state, need_weights=need_weights)
         return Step(

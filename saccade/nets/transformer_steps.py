@@ -127,23 +127,23 @@ def _project_source(
     return projected.permute(2, 3, 0, 4, 1, 5).contiguous(), mask
 
 
-def step_through(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Tensor, StepState, Tensor | None]:
+def decode_step(x: Tensor, state: StepState, *, need_weights: bool) -> tuple[Tensor, StepState, Tensor | None]:
     """Read one token of each sequence, `[N * K, D]`.
 
     Gives features `[N * K, D]`, the state after it, and the weights `[N * K, L, H, S]` if they are wanted.
     """
     _expect_rows(x, state)
-    state = _with_room(state, state.copies)
+    state = _ensure_capacity(state, state.copies)
     if state.self_mask is not None and state.diagonal_mask is not None:
         # what is written now can be context by whoever writes it
         state.self_mask[..., state.filled : state.filled + state.copies] = state.diagonal_mask
     native = None if need_weights or state.weights.addresses is None else NativeLoops.for_tensor(x)
     loops = TorchLoops(keeps_weights=need_weights) if native is None else native
     if native is not None and state.weights.fused is not None and len(x) <= MAX_FUSED_ROWS:
-        x = native.through_layers(x, state)
+        x = native.fused_step(x, state)
     else:
         for number in range(len(state.weights.layers)):
-            x = _through_layer(x, number, state, loops)
+            x = _layer_step(x, number, state, loops)
     weights = torch.stack(loops.weights, dim=1) if loops.weights else None
     return x, state._replace(length=state.length + 1, filled=state.filled + state.copies), weights
 
@@ -162,12 +162,12 @@ def read_prefix(x: Tensor, state: StepState) -> StepState:
             f" [{sentences}, tokens, {heads * size}] of {state.cache.dtype} after none"
         )
     length = x.shape[1]
-    state = _with_room(state, length + state.copies)
+    state = _ensure_capacity(state, length + state.copies)
     # tokens of one sentence side by side, as the sequences of one sentence are in a step; each may look at those before
     hidden = x.new_full((length, length), -torch.inf).triu(1)[None, None]  # [1, 1, P, P]
     together, rows = state._replace(self_mask=hidden, copies=length), x.flatten(0, 1)
     for number in range(len(state.weights.layers)):
-        rows = _through_layer(rows, number, together, TorchLoops(keeps_weights=False))
+        rows = _layer_step(rows, number, together, TorchLoops(keeps_weights=False))
     if state.self_mask is not None:
         state.self_mask[..., :length] = 0
     return state._replace(length=length, filled=length)
@@ -180,7 +180,7 @@ def _expect_rows(x: Tensor, state: StepState) -> None:
         raise ValueError(f"x: found shape {list(x.shape)} of {x.dtype}, wanted {list(wanted)} of {state.cache.dtype}")
 
 
-def _through_layer(x: Tensor, number: int, state: StepState, loops: "TorchLoops | NativeLoops") -> Tensor:
+def _layer_step(x: Tensor, number: int, state: StepState, loops: "TorchLoops | NativeLoops") -> Tensor:
     """Rows `[N * K, D]` through one layer."""
     layer, pre_norm = state.weights.layers[number], state.weights.pre_norm
     projected = layer.qkv(layer.self_norm(x) if pre_norm else x)
@@ -245,7 +245,7 @@ class NativeLoops:
         library = step_library(x)
         return None if library is None else cls(library)
 
-    def through_layers(self, x: Tensor, state: StepState) -> Tensor:
+    def fused_step(self, x: Tensor, state: StepState) -> Tensor:
         """All layers in one call."""
         layers, _, sentences, heads, capacity, size = state.cache.shape
         items = 0 if state.source is None else state.source.shape[4]
@@ -295,7 +295,7 @@ def _source_of(state: StepState, number: int) -> Tensor:
     return state.source[number]
 
 
-def _with_room(state: StepState, wanted: int) -> StepState:
+def _ensure_capacity(state: StepState, wanted: int) -> StepState:
     """The state with so many free positions in the cache: it grows to twice its size, or more if that is too little."""
     capacity = state.cache.shape[4]
     if state.filled + wanted <= capacity:

@@ -86,9 +86,9 @@ class TuringMachine(nn.Module):
             self.memory_init = nn.Parameter(numbers)
         else:
             self.register_buffer("memory_init", numbers)
-        near_the_first = torch.zeros(heads, locations)
-        near_the_first[:, 0] = _FIRST_LOCATION
-        self.first_weights = nn.Parameter(near_the_first)
+        first_logits = torch.zeros(heads, locations)
+        first_logits[:, 0] = _FIRST_LOCATION
+        self.first_weights = nn.Parameter(first_logits)
         self.first_reads = nn.Parameter(torch.zeros(read_heads * width))
         self.dim = dim
         # of an LSTM, and its cell; a feed-forward controller has no state to begin with
@@ -127,13 +127,13 @@ class TuringMachine(nn.Module):
         state: MachineState | None = None,
         *,
         mask: Tensor | None = None,
-        watch: Callable[[int, MachineState, HeadParameters], MachineState | None] | None = None,
+        on_step: Callable[[int, MachineState, HeadParameters], MachineState | None] | None = None,
     ) -> tuple[Tensor, MachineState]:
         """All steps of inputs `[B, T, I]`: logits `[B, T, O]`, and the state after the last.
 
-        mask   `[B, T]`, True where there is an input; elsewhere a sequence stays as it was
-        watch  is called after each step with its number, the state and the head parameters; what it returns, if
-               anything, takes the place of the state
+        mask     `[B, T]`, True where there is an input; elsewhere a sequence stays as it was
+        on_step  is called after each step with its number, the state and the head parameters; what it returns, if
+                 anything, takes the place of the state
         """
         state = self.start(inputs.shape[0]) if state is None else state
         seen: list[Tensor] = []
@@ -141,8 +141,8 @@ class TuringMachine(nn.Module):
             after, raw_parameters = self.step(now, state)
             if mask is not None:
                 after = _where(mask[:, number], after, state)
-            if watch is not None:
-                after = watch(number, after, head_parameters(raw_parameters, self.sizes)) or after
+            if on_step is not None:
+                after = on_step(number, after, head_parameters(raw_parameters, self.sizes)) or after
             seen.append(torch.cat([after.hidden, after.reads], dim=-1))
             state = after
         # one product for the outputs of all steps

@@ -52,7 +52,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _Bfloat16Linear.apply(x, weight, bias) if trains_in_bfloat16() else F.linear(x, weight, bias)
 
 
-def through(layer: nn.Module, x: Tensor) -> Tensor:
+def apply_linear(layer: nn.Module, x: Tensor) -> Tensor:
     """What calling a linear layer gives, in the precision that training asks for: `[..., in]` -> `[..., out]`.
 
     The layer stays a plain `nn.Linear`, for all that looks for those by their class and puts others in their place, as

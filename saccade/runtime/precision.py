@@ -44,7 +44,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _made_of(weight, Int8Matrix, prepared)(x, bias)
 
 
-def through(layer: nn.Module, x: Tensor) -> Tensor:
+def apply_linear(layer: nn.Module, x: Tensor) -> Tensor:
     """What calling a linear layer gives, in the precision that was asked for, if the layer is nothing but one."""
     if is_bare(layer, nn.Linear):
         assert isinstance(layer, nn.Linear)

@@ -9,7 +9,7 @@ from saccade.attention import Additive, Attention, attend, make_score
 from saccade.nets import TuringMachine, projected_cross_entropy
 from saccade.nets._kernels.cross_entropy import losses_and_gradient
 from saccade.runtime import torch_only
-from saccade.runtime.bfloat16 import through, training_precision
+from saccade.runtime.bfloat16 import apply_linear, training_precision
 from saccade.runtime.eager import is_batched
 
 
@@ -83,7 +83,7 @@ def test_several_gradients_at_once_are_refused_by_name_and_taken_by_torchs_own()
 def test_a_second_derivative_of_a_rounded_product_is_refused_even_where_the_first_is_a_constant() -> None:
     linear, x = nn.Linear(8, 4), torch.randn(5, 8, requires_grad=True)
     with training_precision("bfloat16"):
-        total = through(linear, x).sum()
+        total = apply_linear(linear, x).sum()
         (slope,) = torch.autograd.grad(total, x, create_graph=True)
     with pytest.raises(RuntimeError, match="a product in bfloat16 has no second derivative here"):
         (total + slope.square().sum()).backward()

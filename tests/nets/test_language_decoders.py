@@ -164,13 +164,13 @@ def test_a_few_rows_go_through_all_layers_in_one_call(activation: str, monkeypat
     monkeypatch.setitem(MAKERS, "one", lambda: transformer(activation=activation))
     decoder, tokens = small_decoder("one"), some_tokens()
     calls: list[int] = []
-    real = NativeLoops.through_layers
+    real = NativeLoops.fused_step
 
     def counted(self: NativeLoops, x: Tensor, state: StepState) -> Tensor:
         calls.append(len(x))
         return real(self, x, state)
 
-    monkeypatch.setattr(NativeLoops, "through_layers", counted)
+    monkeypatch.setattr(NativeLoops, "fused_step", counted)
     with torch.no_grad():
         step = decoder.step(tokens[:, 3], decoder.start(None, prefix=tokens[:, :3]))
         torch.testing.assert_close(step.logits, logits_of(decoder, tokens[:, :4])[:, 3], atol=1e-4, rtol=1e-4)

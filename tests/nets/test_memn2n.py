@@ -74,8 +74,8 @@ def as_published(net: MemN2N, story: list[int], question: int) -> tuple[Array, A
         if not int(net.linear):
             p = np.exp(p - p.max())
             p /= p.sum()
-        if net.map is not None:
-            u = net.map.detach().numpy() @ u
+        if net.hop_map is not None:
+            u = net.hop_map.detach().numpy() @ u
         u = u + p @ out
         looked.append(p[: len(story)])
     w = matrix(table, HOPS) if net.output is None else net.output.detach().numpy()

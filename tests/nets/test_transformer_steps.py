@@ -8,7 +8,7 @@ from saccade.attention import Dot, MultiHead
 from saccade.nets import Encoded, TransformerDecoder, transformer_steps
 from saccade.nets._kernels.project import project
 from saccade.nets.transformer import DecoderLayer
-from saccade.nets.transformer_steps import StepState, start_steps, step_through
+from saccade.nets.transformer_steps import StepState, decode_step, start_steps
 from saccade.nets.transformer_weights import LayerNormWeights, LayerWeights, LinearWeights, StackWeights, gather
 from saccade.tasks.translation.net import TranslationNet
 from tests.nets.makers import SETTINGS, small_batch, small_net
@@ -152,8 +152,8 @@ def test_what_has_no_source_sees_nothing_and_stays_a_number(
     encoded.mask[1] = False
     state = start_steps(weights, cross, encoded, heads=2, copies=1)
     x = torch.randn(3, 6)
-    native, _, _ = step_through(x, state, need_weights=False)
-    plain, _, _ = step_through(
+    native, _, _ = decode_step(x, state, need_weights=False)
+    plain, _, _ = decode_step(
         x, start_steps(without_loops(weights), cross, encoded, heads=2, copies=1), need_weights=True
     )
     assert native.isfinite().all()
@@ -165,7 +165,7 @@ def test_weights_that_are_no_numbers_show() -> None:
     """Even where an activation follows, below which nothing is."""
     weights, cross, encoded = some_stack()
     weights.layers[0].inner.weight[2, 3] = torch.nan
-    found, _, _ = step_through(
+    found, _, _ = decode_step(
         torch.randn(3, 6), start_steps(weights, cross, encoded, heads=2, copies=1), need_weights=False
     )
     assert found.isnan().all()
@@ -176,7 +176,7 @@ def test_rows_may_lie_as_they_like() -> None:
     weights, cross, encoded = some_stack()
     x = torch.randn(6, 3).t()
     found, wanted = (
-        step_through(rows, start_steps(weights, cross, encoded, heads=2, copies=1), need_weights=False)[0]
+        decode_step(rows, start_steps(weights, cross, encoded, heads=2, copies=1), need_weights=False)[0]
         for rows in (x, x.contiguous())
     )
     torch.testing.assert_close(found, wanted)
@@ -227,7 +227,7 @@ def test_wrong_arguments_are_named(max_fused_rows: int, monkeypatch: pytest.Monk
     state = start_steps(weights, cross, encoded, heads=2, copies=2)
     for wrong in (torch.randn(3, 6), torch.randn(6, 5), torch.randn(6, 6).double(), torch.randn(6)):
         with pytest.raises(ValueError, match=r"x: found shape .*, wanted \[6, 6\] of torch\.float32"):
-            step_through(wrong, state, need_weights=False)
+            decode_step(wrong, state, need_weights=False)
     for rows in ([0, 2], [0], [4, 6], [-1, -2], [0.0, 1.0]):
         with pytest.raises(ValueError, match=r"rows: found .*, wanted whole numbers from 0 to 5, 2 of one sentence"):
             state.reorder(torch.tensor(rows))

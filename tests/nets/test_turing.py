@@ -260,7 +260,7 @@ def test_a_watcher_sees_each_step_and_may_change_it():
 
     with torch.no_grad():
         plain, _ = net(inputs)
-        changed, _ = net(inputs, watch=forget)
+        changed, _ = net(inputs, on_step=forget)
     assert seen == [0, 1, 2]
     torch.testing.assert_close(changed[:, :2], plain[:, :2])
     assert not torch.allclose(changed[:, 2], plain[:, 2])
@@ -277,7 +277,7 @@ def test_first_memories():
 def test_heads_that_read_may_begin_by_content_and_those_that_write_begin_by_location():
     seen: list[HeadParameters] = []
 
-    def watch(_step: int, state: MachineState, parameters: HeadParameters) -> MachineState:
+    def on_step(_step: int, state: MachineState, parameters: HeadParameters) -> MachineState:
         seen.append(parameters)
         return state
 
@@ -285,7 +285,7 @@ def test_heads_that_read_may_begin_by_content_and_those_that_write_begin_by_loca
     net = TuringMachine(3, 2, locations=7, width=4, dim=5, read_heads=2, write_heads=3, gate_bias=2.0, beta_bias=4.0)
     with torch.no_grad():
         net.head_projection.weight.zero_()
-        net(torch.zeros(1, 1, 3), watch=watch)
+        net(torch.zeros(1, 1, 3), on_step=on_step)
     (one,) = seen
     np.testing.assert_allclose(one.addressing.gate[0], sigmoid(np.array([2.0, 2.0, -2.0, -2.0, -2.0])), rtol=1e-6)
     np.testing.assert_allclose(one.addressing.beta[0], np.full(5, 4.0), atol=0.5)  # softplus, and a little chance

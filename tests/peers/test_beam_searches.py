@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from saccade.decode import beam_search
-from saccade.nets import Encoded, Searchable, Step, spread
+from saccade.nets import Encoded, Searchable, Step, repeat_rows
 from saccade.text import END, START
 
 SIZE, POSITIONS, SENTENCES = 9, 5, 3  # of the vocabulary; tokens from END on may be written
@@ -37,7 +37,7 @@ class Table(Searchable[Where]):
 
     def start(self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1) -> Where:
         assert encoded is not None
-        return Where(0, spread(len(encoded.states), copies))
+        return Where(0, repeat_rows(len(encoded.states), copies))
 
     def step(self, tokens: Tensor, state: Where, *, need_weights: bool = False, best: int | None = None) -> Step[Where]:
         return Step(

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from saccade.nets import projected_cross_entropy
 from saccade.nets._kernels.cross_entropy import plain_projected_cross_entropy
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.runtime.bfloat16 import slow_without_bfloat16, through, training_precision, trains_in_bfloat16
+from saccade.runtime.bfloat16 import apply_linear, slow_without_bfloat16, training_precision, trains_in_bfloat16
 
 # bfloat16 keeps 8 bits: a rounded number is off by at most this share of it.
 HALF_A_BIT = 2.0**-8
@@ -25,7 +25,7 @@ def test_products_are_those_of_rounded_numbers(shape: tuple[int, ...], bias: boo
     layer = nn.Linear(12, 9, bias=bias)
     x = torch.randn(shape, requires_grad=True)
     with training_precision("bfloat16"):
-        y = through(layer, x)
+        y = apply_linear(layer, x)
     slope = torch.randn_like(y)
     y.backward(slope)  # outside: a backward pass knows what was asked for
 
@@ -49,14 +49,14 @@ def test_nothing_is_coarser_unless_asked_for_and_learning() -> None:
     layer, x = nn.Linear(6, 4), torch.randn(3, 6)
     exact = layer(x)
     with training_precision("float32"):
-        assert torch.equal(through(layer, x), exact)
+        assert torch.equal(apply_linear(layer, x), exact)
     with training_precision("bfloat16"):
         assert trains_in_bfloat16()
-        assert not torch.equal(through(layer, x), exact)
+        assert not torch.equal(apply_linear(layer, x), exact)
         with torch.no_grad():
-            assert torch.equal(through(layer, x), exact)
+            assert torch.equal(apply_linear(layer, x), exact)
     assert not trains_in_bfloat16()
-    assert torch.equal(through(layer, x), exact)
+    assert torch.equal(apply_linear(layer, x), exact)
 
 
 def test_a_deferred_product_is_that_of_rounded_numbers() -> None:

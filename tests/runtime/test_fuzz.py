@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from saccade.nets import Encoded, HeadSizes, fused_encoder, transformer_steps
 from saccade.nets._kernels.turing_step import plain_move_heads
 from saccade.nets.fused_encoder import EncoderWeights, fused_encode, gather_encoder
-from saccade.nets.transformer_steps import start_steps, step_through
+from saccade.nets.transformer_steps import decode_step, start_steps
 from saccade.nets.transformer_weights import LayerNormWeights, LayerWeights, LinearWeights, gather
 from saccade.runtime import quantized, shortlist
 from saccade.runtime.kernels import additive, best, dropout
@@ -203,8 +203,8 @@ def steps(rng: RandomArguments) -> None:
     for _ in range(rng.size(least=1, most=5)):
         x = rng.tensor(sentences * copies, dim, dtype=torch.float32)
         need_weights = rng.happens(0.2)
-        found, state, _ = answer(("x",), step_through, x, state, need_weights=need_weights)
-        wanted, plain, _ = step_through(x, plain, need_weights=True)
+        found, state, _ = answer(("x",), decode_step, x, state, need_weights=need_weights)
+        wanted, plain, _ = decode_step(x, plain, need_weights=True)
         expect_same(found, wanted, loose=100)
         if rng.happens(0.3) and sentences:
             kept = [rng.one_of(range(sentences)) for _ in range(rng.size(least=1, most=sentences))]

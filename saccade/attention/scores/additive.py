@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention._kernels.additive import additive_scores, exp2x, exp2x_keys
 from saccade.attention.scores.score import Score
-from saccade.runtime.precision import through
+from saccade.runtime.precision import apply_linear
 
 
 class Additive(Score):
@@ -34,7 +34,7 @@ class Additive(Score):
 
     def queries(self, query: Tensor) -> Tensor:
         expect_last_dim("query", query, self.query_projection.in_features)
-        return exp2x(through(self.query_projection, query))
+        return exp2x(apply_linear(self.query_projection, query))
 
     def keys(self, key: Tensor, *, start: int = 0) -> Tensor:
         return exp2x_keys(self.projected_keys(key))
@@ -42,7 +42,7 @@ class Additive(Score):
     def projected_keys(self, key: Tensor) -> Tensor:
         """`U k` alone, for scores that add a term of their own to it: `[B, S, Dk]` -> `[B, S, D]`."""
         expect_last_dim("key", key, self.key_projection.in_features)
-        return through(self.key_projection, key)
+        return apply_linear(self.key_projection, key)
 
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return additive_scores(queries, keys, self.v)

@@ -153,7 +153,7 @@ INLINE void tile(const Block *block, int64_t first, int rows, int wide)
 }
 
 /* One block of outputs for all rows; it stays in the cache while the rows pass by. */
-INLINE void through(const Block *block, int64_t R, int wide)
+INLINE void multiply_block(const Block *block, int64_t R, int wide)
 {
     int64_t r = 0;
     for (; r + ROWS <= R; r += ROWS)
@@ -170,14 +170,14 @@ INLINE void through(const Block *block, int64_t R, int wide)
     }
 }
 
-FAST static void through_int8(const Block *block, int64_t R)
+FAST static void multiply_block_int8(const Block *block, int64_t R)
 {
-    through(block, R, 0);
+    multiply_block(block, R, 0);
 }
 
-FAST static void through_int16(const Block *block, int64_t R)
+FAST static void multiply_block_int16(const Block *block, int64_t R)
 {
-    through(block, R, 1);
+    multiply_block(block, R, 1);
 }
 
 /* out[r][o] = w[o] . x[r] + b[o]. The rows are quantized into `workspace`, [R][groups], and `x_scales`, [R]. */
@@ -197,9 +197,9 @@ void linear_quantized(const float *x, const int32_t *packed, const float *scales
             const Block block = {workspace, x_scales, packed + o * groups, scales + o, offsets + o, b ? b + o : 0,
                                  out + o, groups, outputs, outputs - o < WIDTH ? outputs - o : WIDTH};
             if (wide)
-                through_int16(&block, R);
+                multiply_block_int16(&block, R);
             else
-                through_int8(&block, R);
+                multiply_block_int8(&block, R);
         }
     }
 }

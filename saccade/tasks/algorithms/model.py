@@ -76,7 +76,7 @@ class NeuralTuringMachine(Model[NeuralTuringMachineSettings, TuringMachine | Lst
         with self.running():
             if attention and isinstance(self.net, TuringMachine):
                 logits, _ = self.net(
-                    torch.from_numpy(inputs), watch=lambda number, state, parameters: weights.append(state.weights)
+                    torch.from_numpy(inputs), on_step=lambda number, state, parameters: weights.append(state.weights)
                 )
             else:
                 logits, _ = self.net(torch.from_numpy(inputs))
@@ -108,7 +108,7 @@ class NeuralTuringMachine(Model[NeuralTuringMachineSettings, TuringMachine | Lst
             raise InputError(f"edits: found step {strange[0]}, wanted 0 to {len(inputs) - 1}")
         steps: list[tuple[MachineState, HeadParameters]] = []
 
-        def watch(number: int, state: MachineState, parameters: HeadParameters) -> MachineState:
+        def on_step(number: int, state: MachineState, parameters: HeadParameters) -> MachineState:
             if number in edits:
                 before = state.memory[0].numpy()
                 changed = edits[number](before.copy())
@@ -119,7 +119,7 @@ class NeuralTuringMachine(Model[NeuralTuringMachineSettings, TuringMachine | Lst
             return state
 
         with self.running():
-            logits, _ = self.net(torch.from_numpy(inputs[None]), watch=watch)
+            logits, _ = self.net(torch.from_numpy(inputs[None]), on_step=on_step)
         states, parameters = [state for state, _ in steps], [one for _, one in steps]
         moves = torch.arange(self.net.sizes.shifts, dtype=torch.float32) - self.net.sizes.shifts // 2
         return Trace(
