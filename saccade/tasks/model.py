@@ -47,6 +47,10 @@ class Model(ABC, Generic[SettingsT, NetT]):
     def maps(self, result: Any) -> list[AttentionMap]:
         """The attention maps of one of its results, which was asked for with `attention=True`."""
 
+    def __repr__(self) -> str:
+        """What it is and how large, in a line."""
+        return f"{type(self).__name__}({sum(parameter.numel() for parameter in self.net.parameters()):,} parameters)"
+
     @cached_property
     def _prepared(self) -> PreparedCache:
         return PreparedCache()

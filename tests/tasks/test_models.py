@@ -139,6 +139,21 @@ def test_results_print_in_a_short_line(trained: Trained) -> None:
         assert len(repr(one)) < 200
 
 
+def test_a_model_prints_in_a_short_line(trained: Trained) -> None:
+    assert re.fullmatch(rf"{type(trained.model).__name__}\([\d,]+ parameters\)", repr(trained.model))
+
+
+def test_a_model_says_which_format_it_has_and_another_one_is_refused(trained: Trained, tmp_path: Path) -> None:
+    trained.model.save(tmp_path / "model")
+    config = tmp_path / "model" / "config.yaml"
+    text = config.read_text()
+    assert text.startswith(f"format: 1\ntask: {trained.model.settings.task}\n")
+    config.write_text(text.replace("format: 1", "format: 2", 1))
+    with pytest.raises(InputError) as error:
+        saccade.load(tmp_path / "model")
+    assert str(error.value) == f"{config}: a model of format 2, wanted 1; install a newer saccade"
+
+
 def test_results_are_plain_values_as_json(trained: Trained) -> None:
     options: dict[str, Any] = {"attention": True} if trained.looks else {}
     for one in [*trained.ask(), *trained.ask(**options)]:
