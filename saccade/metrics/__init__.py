@@ -6,6 +6,7 @@ from saccade.metrics.captions import caption_words, score_captions
 from saccade.metrics.edit_distance import edit_distance
 from saccade.metrics.orders import covered_area, same_cycle
 from saccade.metrics.pointing_game import pointing_accuracy
+from saccade.metrics.rouge import rouge_words, score_rouge
 from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "edit_distance",
     "pointing_accuracy",
     "read_links",
+    "rouge_words",
     "same_cycle",
     "score_alignments",
     "score_bits",
     "score_by_length",
     "score_captions",
+    "score_rouge",
     "score_translations",
 ]

@@ -8,7 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-Words = Sequence[str]
+from saccade.metrics.overlap import Words, lcs_length, ngrams
+
 _ORDERS = 4  # n-grams of 1 to 4 words
 _BETA = 1.2  # of ROUGE-L: how much more recall counts than precision
 _SIGMA = 6.0  # of CIDEr: how many words of difference in length are forgiven
@@ -44,8 +45,8 @@ def bleu(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> li
         for order in range(1, _ORDERS + 1):
             most: Counter[Words] = Counter()
             for other in others:
-                most |= _ngrams(other, order)
-            mine = _ngrams(caption, order)
+                most |= ngrams(other, order)
+            mine = ngrams(caption, order)
             right[order - 1] += (mine & most).total()
             found[order - 1] += mine.total()
     brevity = min(0.0, 1 - wanted / length) if length else -math.inf
@@ -60,7 +61,7 @@ def rouge_l(captions: Sequence[Words], references: Sequence[Sequence[Words]]) ->
     """
     total = 0.0
     for caption, others in zip(captions, references, strict=True):
-        common = [_lcs_length(caption, other) for other in others]
+        common = [lcs_length(caption, other) for other in others]
         precision = max(common) / len(caption) if caption else 0.0
         recall = max(length / len(other) if other else 0.0 for length, other in zip(common, others, strict=True))
         if precision and recall:
@@ -79,15 +80,15 @@ def cider(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> f
     for order in range(1, _ORDERS + 1):
         images_with: Counter[Words] = Counter()
         for others in references:
-            images_with.update({gram for other in others for gram in _ngrams(other, order)})
+            images_with.update({gram for other in others for gram in ngrams(other, order)})
         rarities.append({gram: math.log(len(references) / count) for gram, count in images_with.items()})
     never_seen = math.log(len(references))
     total = 0.0
     for caption, others in zip(captions, references, strict=True):
         for order, rarity in enumerate(rarities, start=1):
-            mine = {gram: count * rarity.get(gram, never_seen) for gram, count in _ngrams(caption, order).items()}
+            mine = {gram: count * rarity.get(gram, never_seen) for gram, count in ngrams(caption, order).items()}
             for other in others:
-                theirs = {gram: count * rarity[gram] for gram, count in _ngrams(other, order).items()}
+                theirs = {gram: count * rarity[gram] for gram, count in ngrams(other, order).items()}
                 shared = sum(min(mine[gram], value) * value for gram, value in theirs.items() if gram in mine)
                 size = _norm(mine) * _norm(theirs)
                 length_factor = math.exp(-((len(caption) - len(other)) ** 2) / (2 * _SIGMA**2))
@@ -95,21 +96,5 @@ def cider(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> f
     return 100 * 10 * total / _ORDERS / len(captions)
 
 
-def _ngrams(words: Words, order: int) -> Counter[Words]:
-    return Counter(tuple(words[first : first + order]) for first in range(len(words) - order + 1))
-
-
 def _norm(vector: dict[Words, float]) -> float:
     return math.sqrt(sum(value * value for value in vector.values()))
-
-
-def _lcs_length(one: Words, other: Words) -> int:
-    """How many words the longest common subsequence has."""
-    lengths = [0] * (len(other) + 1)
-    for word in one:
-        diagonal = 0
-        for index, theirs in enumerate(other, start=1):
-            above = lengths[index]
-            lengths[index] = diagonal + 1 if word == theirs else max(above, lengths[index - 1])
-            diagonal = above
-    return lengths[-1]
