@@ -1,6 +1,7 @@
 """How good outputs are."""
 
 from saccade.metrics.alignment import AlignmentScore, Gold, read_links, score_alignments
+from saccade.metrics.answers import answer_words, score_answers
 from saccade.metrics.bits import BitScore, score_bits
 from saccade.metrics.captions import caption_words, score_captions
 from saccade.metrics.edit_distance import edit_distance
@@ -15,6 +16,7 @@ __all__ = [
     "Gold",
     "LengthScores",
     "Score",
+    "answer_words",
     "caption_words",
     "covered_area",
     "edit_distance",
@@ -23,6 +25,7 @@ __all__ = [
     "rouge_words",
     "same_cycle",
     "score_alignments",
+    "score_answers",
     "score_bits",
     "score_by_length",
     "score_captions",
