@@ -5,6 +5,7 @@ from saccade.metrics.answers import answer_words, score_answers
 from saccade.metrics.bits import BitScore, score_bits
 from saccade.metrics.captions import caption_words, score_captions
 from saccade.metrics.edit_distance import edit_distance
+from saccade.metrics.likelihood import TextScore, score_text
 from saccade.metrics.orders import covered_area, same_cycle
 from saccade.metrics.pointing_game import pointing_accuracy
 from saccade.metrics.rouge import rouge_words, score_rouge
@@ -16,6 +17,7 @@ __all__ = [
     "Gold",
     "LengthScores",
     "Score",
+    "TextScore",
     "answer_words",
     "caption_words",
     "covered_area",
@@ -30,5 +32,6 @@ __all__ = [
     "score_by_length",
     "score_captions",
     "score_rouge",
+    "score_text",
     "score_translations",
 ]
