@@ -9,6 +9,8 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -31,7 +33,21 @@ def write_file(path: Path, *content: bytes | memoryview) -> None:
             with open(os.dup(stream) if isinstance(stream, int) else stream, "wb") as file:  # noqa: PTH123
                 file.writelines(content)
         else:
-            _replace(Path(os.path.realpath(path)), content)
+            with _replacing(Path(os.path.realpath(path))) as file:
+                file.writelines(content)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {_reason(error, path)}") from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write piece by piece, and to seek in, that takes the place of `path` when all of it is written.
+
+    Until then, and if anything goes wrong, what stood there stays. Raises `InputError` as `write_file` does.
+    """
+    try:
+        with _replacing(Path(os.path.realpath(path))) as file:
+            yield file
     except OSError as error:
         raise InputError(f"{path} cannot be written: {_reason(error, path)}") from error
 
@@ -81,14 +97,15 @@ def _same_file(descriptor: int, there: os.stat_result) -> bool:
         return False
 
 
-def _replace(path: Path, content: tuple[bytes | memoryview, ...]) -> None:
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
     beside = path.parent / f".saccade-{secrets.token_hex(8)}.tmp"
     handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             if path.exists():
                 beside.chmod(stat.S_IMODE(path.stat().st_mode))
-            file.writelines(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
@@ -184,7 +201,13 @@ def decode_line(line: bytes, where: str) -> str:
     try:
         return line.decode("utf-8").removesuffix("\r")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{where}: byte {error.start + 1} (0x{line[error.start]:02x}) is not UTF-8;"
-            " convert the file, for example with iconv"
-        ) from None
+        raise NotUTF8Error(where, error.start + 1, line[error.start]) from None
+
+
+class NotUTF8Error(InputError):
+    """A byte, with its number in its line from 1, that is no part of a text in UTF-8."""
+
+    def __init__(self, where: str, number: int, byte: int) -> None:
+        super().__init__(
+            f"{where}: byte {number} (0x{byte:02x}) is not UTF-8; convert the file, for example with iconv"
+        )

@@ -1,6 +1,5 @@
 """Pairs of sentences, and the files that hold them: two line-aligned files, a TSV, or JSON lines."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -8,9 +7,14 @@ from typing import NamedTuple, TypeVar
 from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
 from saccade.base.files import decode_line, read_text_file, split_lines, write_file
-from saccade.base.parsing import parse_json
+from saccade.text.records import BadRecordError, LeftOut, decode_record, texts_of_json
 
 _Line = TypeVar("_Line")
+
+_CHOOSE = (
+    "choose two of them (data.source_column and data.target_column in training, --source-column and --target-column"
+    " elsewhere)"
+)
 
 
 class Pair(NamedTuple):
@@ -18,32 +22,6 @@ class Pair(NamedTuple):
 
     source: str
     target: str
-
-
-class LeftOut:
-    """The pairs of a file that are left out rather than refused: how many for what reason, and which is the first."""
-
-    def __init__(self) -> None:
-        self.first: int | None = None  # its line
-        self.reasons: Counter[str] = Counter()
-
-    def add(self, reason: str, line: int) -> None:
-        self.first = line if self.first is None else self.first
-        self.reasons[reason] += 1
-
-    def describe(self, *, kept: int) -> str:
-        """Such as: 12 of 3,000 pairs are left out: 10 with other than 2 columns, 2 empty; the first is line 17."""
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.reasons.most_common())
-        count = self.reasons.total()
-        return f"{count:,} of {kept + count:,} pairs are left out: {reasons}; the first is line {self.first}"
-
-
-class _BadPairError(InputError):
-    """A pair that is refused; `reason` says why in a few words, for those that are counted."""
-
-    def __init__(self, message: str, *, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
@@ -66,7 +44,9 @@ def read_aligned(source: Path, target: Path, *, left_out: LeftOut | None = None)
         )
 
     def pair(sides: tuple[bytes, bytes], number: int) -> Pair:
-        return Pair(_decoded(sides[0], f"{source}, line {number}"), _decoded(sides[1], f"{target}, line {number}"))
+        return Pair(
+            decode_record(sides[0], f"{source}, line {number}"), decode_record(sides[1], f"{target}, line {number}")
+        )
 
     return _pairs(list(enumerate(zip(sources, targets, strict=True), start=1)), pair, source, left_out)
 
@@ -84,7 +64,7 @@ def read_table(
 
         def of_json(line: bytes, number: int) -> Pair:
             where = f"{path}, line {number}"
-            return _pair_of_json(_decoded(line, where), where, source, target)
+            return Pair(*texts_of_json(decode_record(line, where), where, (source, target), remedy=_CHOOSE))
 
         return _pairs([line for line in lines if line[1].strip()], of_json, path, left_out)
     header = decode_line(lines[0][1], f"{path}, line 1").split("\t") if lines else []
@@ -92,9 +72,7 @@ def read_table(
     if lines and missing:
         raise InputError(
             f"{path}, line 1: no column {' and no column '.join(missing)}, but {', '.join(header)[:200]!r};"
-            " the first line of a TSV names its columns: choose two of them (data.source_column and"
-            " data.target_column in training, --source-column and --target-column elsewhere),"
-            " or take two line-aligned files"
+            f" the first line of a TSV names its columns: {_CHOOSE}, or take two line-aligned files"
         )
     twice = [name for name in (source, target) if header.count(name) > 1]
     if twice:
@@ -102,13 +80,13 @@ def read_table(
 
     def of_row(line: bytes, number: int) -> Pair:
         where = f"{path}, line {number}"
-        cells = _decoded(line, where).split("\t")
+        cells = decode_record(line, where).split("\t")
         if len(cells) != len(header):
             message = (
                 f"{where}: found {len(cells)} columns, wanted {len(header)}, as in line 1; mend its tabs, or in"
                 " training leave such pairs out with data.bad_pairs=skip"
             )
-            raise _BadPairError(message, reason=f"with other than {len(header)} columns")
+            raise BadRecordError(message, reason=f"with other than {len(header)} columns")
         return Pair(cells[header.index(source)], cells[header.index(target)])
 
     return _pairs(lines[1:], of_row, path, left_out)
@@ -119,13 +97,6 @@ def _lines(path: Path) -> list[bytes]:
     return split_lines(read_text_file(path))
 
 
-def _decoded(line: bytes, where: str) -> str:
-    try:
-        return decode_line(line, where)
-    except InputError as error:
-        raise _BadPairError(str(error), reason="not UTF-8") from None
-
-
 def _pairs(
     lines: Sequence[tuple[int, _Line]], pair_of: Callable[[_Line, int], Pair], path: Path, left_out: LeftOut | None
 ) -> list[Pair]:
@@ -134,39 +105,20 @@ def _pairs(
     for number, line in lines:
         try:
             pair = pair_of(line, number)
-        except _BadPairError as bad:
+        except BadRecordError as bad:
             if left_out is None:
                 raise
-            left_out.add(bad.reason, number)
+            left_out.add(bad.reason, f"line {number}")
             continue
         if left_out is None or _is_full(pair):
             pairs.append(pair)
         else:
-            left_out.add("empty", number)
+            left_out.add("empty", f"line {number}")
     if left_out is not None and left_out.first is not None and not pairs:
         raise InputError(f"{path}: no pair is left to use; {left_out.describe(kept=0)}")
     if not pairs:
         raise InputError(f"{path} is empty; it needs a sentence a line")
     return pairs
-
-
-def _pair_of_json(line: str, where: str, source: str, target: str) -> Pair:
-    example = f'an object a line, such as {{"{source}": "...", "{target}": "..."}}'
-    try:
-        record = parse_json(line, where, wanted=example)
-    except InputError as error:
-        raise _BadPairError(str(error), reason="not valid JSON") from None
-    if not isinstance(record, dict):
-        raise _BadPairError(f"{where}: found a {type(record).__name__}, wanted {example}", reason="no object")
-    for name in (source, target):
-        if not isinstance(record.get(name), str):
-            raise _BadPairError(
-                f"{where}: found no text under {name!r}, but {', '.join(record)[:200]!r};"
-                " choose two of these (data.source_column and data.target_column in training, --source-column and"
-                " --target-column elsewhere)",
-                reason=f"without a text under {name!r}",
-            )
-    return Pair(record[source], record[target])
 
 
 def _is_full(pair: Pair) -> bool:

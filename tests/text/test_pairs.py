@@ -8,7 +8,7 @@ import pytest
 
 from saccade.base.errors import InputError
 from saccade.text import Pair, expect_full, read_aligned, read_table, write_pairs
-from saccade.text.pairs import LeftOut
+from saccade.text.records import LeftOut
 
 PAIRS = [Pair("ein Haus", "a house"), Pair('„Ja" — 日本語', "'yes'")]
 
@@ -153,5 +153,5 @@ def test_bad_lines_of_aligned_files_are_left_out_on_both_sides(tmp_path: Path) -
 def test_large_counts_can_be_read() -> None:
     left_out = LeftOut()
     for line in range(5, 1405):
-        left_out.add("empty", line)
+        left_out.add("empty", f"line {line}")
     assert left_out.describe(kept=2000) == "1,400 of 3,400 pairs are left out: 1,400 empty; the first is line 5"

@@ -14,7 +14,7 @@ from saccade.tasks.translation.numbers import Numbers
 from saccade.tasks.translation.public import SETS
 from saccade.tasks.translation.recipe import DataSettings, Files
 from saccade.text import Pair, expect_full, read_aligned, read_table
-from saccade.text.pairs import LeftOut
+from saccade.text.records import LeftOut
 
 
 class Splits(NamedTuple):
