@@ -54,7 +54,7 @@ def unpacked(content: bytes, name: str, *, most: int = _MOST_BYTES) -> bytes:
 class Readable(Protocol):
     """What can be read piece by piece, perhaps never back."""
 
-    def read(self, most: int = -1, /) -> bytes: ...
+    def read(self, most: int, /) -> bytes: ...
 
 
 class Unpacked:
