@@ -97,7 +97,7 @@ def remove_vocabularies(folder: Path) -> None:
 
 def vocabulary_files(folder: Path) -> list[Path]:
     """The files of vocabularies that stand in `folder`."""
-    names = (f"{name}.{ending}" for name in ("joint", "source", "target") for ending in ("model", "txt"))
+    names = (f"{name}.{ending}" for name in ("joint", "source", "target", "text") for ending in ("model", "txt"))
     return [folder / name for name in names if (folder / name).exists()]
 
 

@@ -1,17 +1,21 @@
 """Vocabularies that are a list: of words, or of characters."""
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from saccade.base.errors import InputError
-from saccade.base.files import read_own, write_file
-from saccade.text.vocabularies.vocabulary import MOST_BYTES, SPECIAL, UNKNOWN, Vocabulary, tidy
+from saccade.base.files import read_own
+from saccade.text.vocabularies.vocabulary import MOST_BYTES, SPECIAL, UNKNOWN, Vocabulary
+
+_ESCAPED = {"\\": "\\\\", "\n": "\\n"}  # an entry may be the end of a line
 
 
 class ListedVocabulary(Vocabulary):
-    """Numbers in the order of a list. Its file has one entry a line, the special ones first."""
+    r"""Numbers in the order of a list. Its file has an entry a line, special ones first; a newline is `\n` there."""
 
     def __init__(self, entries: Iterable[str], *, lowercase: bool = False) -> None:
         super().__init__(lowercase=lowercase)
@@ -21,25 +25,28 @@ class ListedVocabulary(Vocabulary):
     @classmethod
     def learn(
         cls, texts: Iterable[str], *, size: int | None = None, min_frequency: int = 1, lowercase: bool = False
-    ) -> "ListedVocabulary":
+    ) -> Self:
         """The entries that the texts have at least `min_frequency` times, the most frequent first, at most `size`."""
-        counts = Counter(entry for text in texts for entry in cls.cut(tidy(text, lowercase=lowercase)))
+        reader = cls((), lowercase=lowercase)
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(cls.cut(reader.tidy(text)))
         frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))  # ties by the alphabet, not by chance
         room = None if size is None else max(size - len(SPECIAL), 0)
         return cls([entry for entry, count in frequent if count >= min_frequency][:room], lowercase=lowercase)
 
     @classmethod
-    def load(cls, path: Path, *, lowercase: bool = False) -> "ListedVocabulary":
+    def load(cls, path: Path, *, lowercase: bool = False) -> Self:
         try:
             lines = read_own(path, most=MOST_BYTES).decode("utf-8").removesuffix("\n").split("\n")
         except UnicodeDecodeError:
             raise InputError(f"{path}: damaged, it is not UTF-8; copy the model's folder again") from None
         if tuple(lines[: len(SPECIAL)]) != SPECIAL:
             raise InputError(f"{path}: damaged, it does not begin with {' '.join(SPECIAL)}; copy the folder again")
-        return cls(lines[len(SPECIAL) :], lowercase=lowercase)
+        return cls([_unescaped(line) for line in lines[len(SPECIAL) :]], lowercase=lowercase)
 
-    def save(self, path: Path) -> None:
-        write_file(path, "".join(f"{entry}\n" for entry in self.entries).encode())
+    def content(self) -> bytes:
+        return "".join(f"{_escaped(entry)}\n" for entry in self.entries).encode()
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -76,3 +83,11 @@ class Words(ListedVocabulary):
 
     def text(self, ids: list[int]) -> str:
         return " ".join(self.entries[number] for number in ids)
+
+
+def _escaped(entry: str) -> str:
+    return re.sub(r"[\\\n]", lambda sign: _ESCAPED[sign[0]], entry)
+
+
+def _unescaped(line: str) -> str:
+    return re.sub(r"\\([\\n])", lambda sign: "\n" if sign[1] == "n" else "\\", line)

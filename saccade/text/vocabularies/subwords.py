@@ -2,20 +2,22 @@
 
 import io
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import sentencepiece
 
 from saccade.base.errors import InputError
-from saccade.base.files import read_own, write_file
+from saccade.base.files import read_own
 from saccade.text.vocabularies.merges import DroppedMerges
 from saccade.text.vocabularies.vocabulary import END, MOST_BYTES, PAD, START, UNKNOWN, Vocabulary, tidy
 
-_LONGEST_KEPT = 64  # characters of a word that is remembered; longer ones would fill the memory
-_SPACE = "▁"  # how sentencepiece writes the beginning of a word
+Made = TypeVar("Made")
+
+LONGEST_KEPT = 64  # characters of a word that is remembered; longer ones would fill the memory
+SPACE = "▁"  # how sentencepiece writes the beginning of a word
 
 
 class Subwords(Vocabulary):
@@ -40,36 +42,14 @@ class Subwords(Vocabulary):
         cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe", lowercase: bool = False
     ) -> "Subwords":
         """`size` pieces, or as many as the texts have."""
-        model = io.BytesIO()
-        try:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=(tidy(text, lowercase=lowercase) for text in texts),
-                model_writer=model,
-                model_type=method,
-                vocab_size=size,
-                hard_vocab_limit=False,
-                character_coverage=1.0,
-                max_sentence_length=2**20,
-                pad_id=PAD,
-                unk_id=UNKNOWN,
-                bos_id=START,
-                eos_id=END,
-                minloglevel=2,
-            )
-        except (RuntimeError, ValueError) as error:
-            reason = str(error).rpartition("] ")[2]
-            raise InputError(f"vocabulary: sentencepiece cannot learn {size} pieces from this text: {reason}") from None
-        return cls(model.getvalue(), lowercase=lowercase)
+        return cls(learn_pieces((tidy(text, lowercase=lowercase) for text in texts), size=size, method=method), lowercase=lowercase)
 
     @classmethod
     def load(cls, path: Path, *, lowercase: bool = False) -> "Subwords":
-        try:
-            return cls(read_own(path, most=MOST_BYTES), lowercase=lowercase)
-        except RuntimeError:
-            raise InputError(f"{path}: damaged, sentencepiece cannot read it; copy the model's folder again") from None
+        return load_pieces(path, lambda model: cls(model, lowercase=lowercase))
 
-    def save(self, path: Path) -> None:
-        write_file(path, self._model)
+    def content(self) -> bytes:
+        return self._model
 
     def __len__(self) -> int:
         return self._pieces.get_piece_size()
@@ -78,7 +58,7 @@ class Subwords(Vocabulary):
         return [(word, self._encode_word(word)) for word in self.tidy(text).split()]
 
     def _encode_word(self, word: str) -> list[int]:
-        return self._encode_known(word) if len(word) <= _LONGEST_KEPT else self._pieces.encode(word)
+        return self._encode_known(word) if len(word) <= LONGEST_KEPT else self._pieces.encode(word)
 
     def dropped_merges(self, *, rate: float, seed: int) -> DroppedMerges:
         """The same pieces, merged with failures; ids of its pieces by `piece_id`."""
@@ -90,14 +70,14 @@ class Subwords(Vocabulary):
         """The numbers of a text, `END` last, with its words cut by `merges`."""
         number = self._pieces.piece_to_id
         return [
-            *(number(piece) for word in self.tidy(text).split() for piece in merges.cut(_SPACE + word, rng)),
+            *(number(piece) for word in self.tidy(text).split() for piece in merges.cut(SPACE + word, rng)),
             END,
         ]
 
     def join(self, ids: list[int]) -> list[tuple[str, list[int]]]:
         words: list[list[int]] = []
         for number in ids:
-            if not words or self._pieces.id_to_piece(number).startswith(_SPACE):
+            if not words or self._pieces.id_to_piece(number).startswith(SPACE):
                 words.append([])
             words[-1].append(number)
         return [(self._pieces.decode(word), word) for word in words]
@@ -107,3 +87,36 @@ class Subwords(Vocabulary):
 
     def text(self, ids: list[int]) -> str:
         return self._pieces.decode(ids)
+
+
+def learn_pieces(texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"], **options: Any) -> bytes:
+    """The model that sentencepiece learns from texts, with our special numbers; the options are its own."""
+    model = io.BytesIO()
+    settings = {"max_sentence_length": 2**20, **options}
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type=method,
+            vocab_size=size,
+            hard_vocab_limit=False,
+            character_coverage=1.0,
+            pad_id=PAD,
+            unk_id=UNKNOWN,
+            bos_id=START,
+            eos_id=END,
+            minloglevel=2,
+            **settings,
+        )
+    except (RuntimeError, ValueError) as error:
+        reason = str(error).rpartition("] ")[2]
+        raise InputError(f"vocabulary: sentencepiece cannot learn {size} pieces from this text: {reason}") from None
+    return model.getvalue()
+
+
+def load_pieces(path: Path, make: Callable[[bytes], Made]) -> Made:
+    """What is made of a file with such a model."""
+    try:
+        return make(read_own(path, most=MOST_BYTES))
+    except RuntimeError:
+        raise InputError(f"{path}: damaged, sentencepiece cannot read it; copy the model's folder again") from None

@@ -5,6 +5,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import NamedTuple
 
+from saccade.base.files import write_file
+
 # The numbers that all vocabularies have in common.
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -54,8 +56,12 @@ class Vocabulary(ABC):
         return SPECIAL[number] if number < len(SPECIAL) else self.text([number])
 
     @abstractmethod
+    def content(self) -> bytes:
+        """What the vocabulary's own file holds."""
+
     def save(self, path: Path) -> None:
         """Write the vocabulary's own file."""
+        write_file(path, self.content())
 
     def encode(self, text: str) -> Tokens:
         """The numbers of a text, `END` last."""
