@@ -21,7 +21,7 @@ def answer_words(text: str) -> list[str]:
 
 
 def score_answers(answers: Sequence[str], golds: Sequence[Sequence[str]]) -> dict[str, float]:
-    """`exact` and `f1` in percent: the mean over the answers, of each the best of those that people gave.
+    """`exact_match` and `f1` in percent: the mean over the answers, of each the best of those that people gave.
 
     F1 = 2 P R / (P + R) of the words, in any order, each as often as both have it. Where no word is left of an answer,
     its F1 is 0, even if none is left of the right one and they match exactly: so has the script of version 1.1.
@@ -34,7 +34,7 @@ def score_answers(answers: Sequence[str], golds: Sequence[Sequence[str]]) -> dic
         theirs = [answer_words(other) for other in others]
         exact += mine in theirs
         overlap += max(_word_f1(mine, other) for other in theirs)
-    return {"exact": 100 * exact / len(answers), "f1": 100 * overlap / len(answers)}
+    return {"exact_match": 100 * exact / len(answers), "f1": 100 * overlap / len(answers)}
 
 
 def _word_f1(found: list[str], wanted: list[str]) -> float:

@@ -43,7 +43,7 @@ def test_words_of_an_answer(text: str, words: list[str]):
 )
 def test_one_answer(answer: str, golds: list[str], exact: float, f1: float):
     found = score_answers([answer], [golds])
-    assert found == pytest.approx({"exact": 100 * exact, "f1": 100 * f1})
+    assert found == pytest.approx({"exact_match": 100 * exact, "f1": 100 * f1})
 
 
 def plain_words(text: str) -> list[str]:
@@ -80,11 +80,11 @@ def test_many_answers_are_counted_as_by_hand(seed: int):
         (plain_words(one), [plain_words(gold) for gold in others]) for one, others in zip(answers, golds, strict=True)
     ]
     wanted = {
-        "exact": 100 * sum(any(" ".join(one) == " ".join(gold) for gold in others) for one, others in pairs) / 53,
+        "exact_match": 100 * sum(any(" ".join(one) == " ".join(gold) for gold in others) for one, others in pairs) / 53,
         "f1": 100 * sum(max(plain_f1(one, gold) for gold in others) for one, others in pairs) / 53,
     }
     assert score_answers(answers, golds) == pytest.approx(wanted)
-    assert 0 < wanted["exact"] < wanted["f1"] < 100
+    assert 0 < wanted["exact_match"] < wanted["f1"] < 100
 
 
 @pytest.mark.parametrize(("answers", "golds"), [(["a"], []), ([], []), (["a"], [[]])])

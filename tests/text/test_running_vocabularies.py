@@ -59,7 +59,7 @@ def test_what_is_known_comes_back_as_it_was(text: str) -> None:
         assert UNKNOWN not in tokens.ids
         assert tokens.ids[-1] == END
         assert all(len(SPECIAL) <= number < len(vocabulary) for number in tokens.ids[:-1])
-        assert tokens.ids[:-1] == vocabulary.numbers(text).tolist()
+        assert tokens.ids[:-1] == vocabulary.encode_ids(text).tolist()
         assert "".join(tokens.words[:-1]) == text
         found, words = vocabulary.decode(tokens.ids)
         assert found == text
@@ -70,15 +70,15 @@ def test_what_is_known_comes_back_as_it_was(text: str) -> None:
 @given(text=ANY, known=ANY)
 def test_what_is_unknown_stands_where_it_was(text: str, known: str) -> None:
     characters, words = RunningCharacters.learn([known]), RunningWords.learn([known])
-    assert (characters.numbers(text) == UNKNOWN).tolist() == [sign not in known for sign in text]
+    assert (characters.encode_ids(text) == UNKNOWN).tolist() == [sign not in known for sign in text]
     assert characters.decode(characters.encode(text).ids)[0] == "".join(sign for sign in text if sign in known)
     for vocabulary in (characters, words):
-        numbers = vocabulary.numbers(text)
+        numbers = vocabulary.encode_ids(text)
         assert vocabulary.encode(text).ids[:-1] == numbers.tolist()
         assert len(numbers) == len(vocabulary.encode(text).words) - 1
     in_bytes, pieces = Utf8Bytes(), subwords()
-    assert in_bytes.text(in_bytes.numbers(text).tolist()) == text
-    assert pieces.text(pieces.numbers(text).tolist()) == text
+    assert in_bytes.text(in_bytes.encode_ids(text).tolist()) == text
+    assert pieces.text(pieces.encode_ids(text).tolist()) == text
 
 
 @given(text=ANY, sizes=st.lists(st.integers(1, 9), min_size=1, max_size=5))
@@ -94,8 +94,8 @@ def test_pieces_have_the_numbers_of_the_whole(text: str, sizes: list[int]) -> No
         texts = ["".join(piece.text for piece in safe[begins:ends]) for begins, ends in documents_of(safe)]
         assert texts == [text, "the next", text]
         first = safe[: documents_of(safe)[0][1]]
-        assert np.concatenate([vocabulary.numbers(piece.text) for piece in first]).tolist() == (
-            vocabulary.numbers(text).tolist()
+        assert np.concatenate([vocabulary.encode_ids(piece.text) for piece in first]).tolist() == (
+            vocabulary.encode_ids(text).tolist()
         )
 
 
@@ -124,7 +124,7 @@ def test_words_have_the_space_before_them() -> None:
     )
     assert len(words) == len(SPECIAL) + 8
     tokens = words.encode("the dog the")
-    assert tokens.ids == [words.numbers("the")[0], UNKNOWN, words.numbers(" the")[0], END]
+    assert tokens.ids == [words.encode_ids("the")[0], UNKNOWN, words.encode_ids(" the")[0], END]
     assert tokens.words == ["the", " dog", " the", "</s>"]
 
 
@@ -143,9 +143,9 @@ def test_bytes_that_are_no_character() -> None:
 def test_half_a_character_is_unknown_or_broken() -> None:
     """As Python makes of arguments that are not UTF-8."""
     characters, words, in_bytes = RunningCharacters.learn(["ab"]), RunningWords.learn(["a b"]), Utf8Bytes()
-    assert characters.numbers("a\udcffb").tolist() == [4, UNKNOWN, 5]
-    assert words.numbers("a\udcff b").tolist() == [UNKNOWN, words.numbers(" b")[0]]
-    assert in_bytes.text(in_bytes.numbers("a\udcffb").tolist()) == "a\ufffd\ufffd\ufffdb"
+    assert characters.encode_ids("a\udcffb").tolist() == [4, UNKNOWN, 5]
+    assert words.encode_ids("a\udcff b").tolist() == [UNKNOWN, words.encode_ids(" b")[0]]
+    assert in_bytes.text(in_bytes.encode_ids("a\udcffb").tolist()) == "a\ufffd\ufffd\ufffdb"
 
 
 @pytest.mark.parametrize("method", ["bpe", "unigram"])
@@ -154,10 +154,10 @@ def test_pieces_are_those_of_sentencepiece(method: str) -> None:
     vocabulary = subwords(method)
     theirs = sentencepiece.SentencePieceProcessor(model_proto=vocabulary.content())
     for text in (TEXT, TEXT.upper(), "  a\n\n b  \n\t", "été ☃☃ 漢字 \0"):
-        assert vocabulary.numbers(text).tolist() == theirs.encode(text)
+        assert vocabulary.encode_ids(text).tolist() == theirs.encode(text)
         assert vocabulary.text(theirs.encode(text)) == theirs.decode(theirs.encode(text)) == text
     assert theirs.decode(theirs.encode("a▁b")) == "a b"
-    assert [vocabulary.piece(number) for number in vocabulary.numbers("▁")] == ["<0xE2>", "<0x96>", "<0x81>"]
+    assert [vocabulary.piece(number) for number in vocabulary.encode_ids("▁")] == ["<0xE2>", "<0x96>", "<0x81>"]
 
 
 def test_subwords_are_of_text_as_it_is() -> None:
@@ -166,7 +166,7 @@ def test_subwords_are_of_text_as_it_is() -> None:
     assert pieces[:6] == [*SPECIAL, "\n", "\t"]
     assert not [piece for piece in pieces[6:] if "\n" in piece or "\t" in piece or "▁" in piece[1:]]
     assert {"ea", "eak"} <= {*pieces[262:]}
-    composed, apart = (vocabulary.numbers(unicodedata.normalize(form, "é")).tolist() for form in ("NFC", "NFD"))
+    composed, apart = (vocabulary.encode_ids(unicodedata.normalize(form, "é")).tolist() for form in ("NFC", "NFD"))
     assert composed != apart
     assert vocabulary.encode("a b\n\nc\td").words == ["a", " b", "\n", "\n", "c", "\t", "d", "</s>"]
     found, words = vocabulary.decode(vocabulary.encode("hear me\n\n  speak").ids)
@@ -180,8 +180,8 @@ def test_more_text_than_subwords_are_learnt_from(tmp_path: Path, monkeypatch: py
     settings = RunningVocabularySettings(kind="subwords", size=290)
     whole = learn_running_vocabulary(corpus, settings, told.append)
     assert told == []
-    assert [whole.piece(number) for number in whole.numbers("one two")] == ["one", "▁two"]
-    assert "seven" in "".join(whole.piece(number) for number in whole.numbers(" seven"))
+    assert [whole.piece(number) for number in whole.encode_ids("one two")] == ["one", "▁two"]
+    assert "seven" in "".join(whole.piece(number) for number in whole.encode_ids(" seven"))
     monkeypatch.setattr("saccade.text.vocabularies.running._ENOUGH", 200)
     part = learn_running_vocabulary(corpus, settings, told.append)
     assert told == ["vocabulary: subwords are learnt from one line in 3, which is some 200 characters"]
@@ -281,7 +281,7 @@ def test_a_whole_text_by_every_kind() -> None:
         vocabulary = learn_running_vocabulary(
             corpus, settings.model_copy(update={"size": sizes.get(settings.kind, 500)})
         )
-        parts = [vocabulary.numbers(piece.text) for piece in cut_safely(corpus.pieces(), vocabulary.safe_end)]
+        parts = [vocabulary.encode_ids(piece.text) for piece in cut_safely(corpus.pieces(), vocabulary.safe_end)]
         assert len(parts) == 5
         assert vocabulary.text(np.concatenate(parts).tolist()) == text
         if settings.kind == "characters":

@@ -42,7 +42,10 @@ class Subwords(Vocabulary):
         cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe", lowercase: bool = False
     ) -> "Subwords":
         """`size` pieces, or as many as the texts have."""
-        return cls(learn_pieces((tidy(text, lowercase=lowercase) for text in texts), size=size, method=method), lowercase=lowercase)
+        return cls(
+            learn_pieces((tidy(text, lowercase=lowercase) for text in texts), size=size, method=method),
+            lowercase=lowercase,
+        )
 
     @classmethod
     def load(cls, path: Path, *, lowercase: bool = False) -> "Subwords":

@@ -12,7 +12,7 @@ from saccade.text.documents import Corpus
 from saccade.text.vocabularies.running.listed import RunningCharacters, RunningWords
 from saccade.text.vocabularies.running.subwords import RunningSubwords
 from saccade.text.vocabularies.running.utf8 import Utf8Bytes
-from saccade.text.vocabularies.running.vocabulary import Numbers, RunningVocabulary, cut_safely
+from saccade.text.vocabularies.running.vocabulary import RunningVocabulary, TokenIds, cut_safely
 
 _KINDS: dict[str, type[RunningCharacters | RunningWords | RunningSubwords | Utf8Bytes]] = {
     "characters": RunningCharacters,
@@ -67,12 +67,12 @@ def running_vocabulary_path(settings: RunningVocabularySettings, folder: Path) -
 
 
 __all__ = [
-    "Numbers",
     "RunningCharacters",
     "RunningSubwords",
     "RunningVocabulary",
     "RunningVocabularySettings",
     "RunningWords",
+    "TokenIds",
     "Utf8Bytes",
     "cut_safely",
     "learn_running_vocabulary",

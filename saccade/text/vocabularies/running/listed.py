@@ -9,7 +9,7 @@ import numpy as np
 
 from saccade.base.errors import InputError
 from saccade.text.vocabularies.listed import Characters, Words
-from saccade.text.vocabularies.running.vocabulary import Numbers, RunningVocabulary
+from saccade.text.vocabularies.running.vocabulary import RunningVocabulary, TokenIds
 from saccade.text.vocabularies.vocabulary import SPECIAL, UNKNOWN
 
 _WORD = re.compile(r" ?\S+|\s")
@@ -35,7 +35,7 @@ class RunningCharacters(RunningVocabulary, Characters):
                 f"{path}: damaged, it has lines that are no character; copy the model's folder again"
             ) from None
 
-    def numbers(self, text: str) -> Numbers:
+    def encode_ids(self, text: str) -> TokenIds:
         codes = np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype="<u4")
         return self._table[np.minimum(codes, len(self._table) - 1)]
 
@@ -51,7 +51,7 @@ class RunningWords(RunningVocabulary, Words):
     def cut(text: str) -> list[str]:
         return _WORD.findall(text)
 
-    def numbers(self, text: str) -> Numbers:
+    def encode_ids(self, text: str) -> TokenIds:
         number = self._numbers
         return np.array([number.get(word, UNKNOWN) for word in self.cut(text)], dtype=np.uint32)
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import sentencepiece
 
-from saccade.text.vocabularies.running.vocabulary import Numbers, RunningVocabulary
+from saccade.text.vocabularies.running.vocabulary import RunningVocabulary, TokenIds
 from saccade.text.vocabularies.subwords import LONGEST_KEPT, SPACE, learn_pieces, load_pieces
 
 _OWN = ("\n", "\t")  # pieces by themselves, and never part of another; sentencepiece keeps the tab for its own use
@@ -64,7 +64,7 @@ class RunningSubwords(RunningVocabulary):
     def __len__(self) -> int:
         return self._pieces.get_piece_size()
 
-    def numbers(self, text: str) -> Numbers:
+    def encode_ids(self, text: str) -> TokenIds:
         return np.fromiter(chain.from_iterable(map(self._encode, _WORD.findall(text))), dtype=np.uint32)
 
     def split(self, text: str) -> list[tuple[str, list[int]]]:

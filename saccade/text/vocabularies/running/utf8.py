@@ -7,7 +7,7 @@ import numpy as np
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_own
-from saccade.text.vocabularies.running.vocabulary import Numbers, RunningVocabulary
+from saccade.text.vocabularies.running.vocabulary import RunningVocabulary, TokenIds
 from saccade.text.vocabularies.vocabulary import MOST_BYTES, SPECIAL
 
 _CONTENT = b"the bytes of UTF-8\n"  # nothing is learnt, so its file only says what it is
@@ -30,7 +30,7 @@ class Utf8Bytes(RunningVocabulary):
     def __len__(self) -> int:
         return len(SPECIAL) + 256
 
-    def numbers(self, text: str) -> Numbers:
+    def encode_ids(self, text: str) -> TokenIds:
         return np.frombuffer(_encoded(text), dtype=np.uint8).astype(np.uint16) + np.uint16(len(SPECIAL))
 
     def split(self, text: str) -> list[tuple[str, list[int]]]:

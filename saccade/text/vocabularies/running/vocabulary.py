@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from saccade.text.documents import PIECE, Piece
 from saccade.text.vocabularies.vocabulary import Vocabulary
 
-Numbers = NDArray[np.unsignedinteger[Any]]
+TokenIds = NDArray[np.unsignedinteger[Any]]
 
 
 class RunningVocabulary(Vocabulary):
@@ -23,7 +23,7 @@ class RunningVocabulary(Vocabulary):
         return text
 
     @abstractmethod
-    def numbers(self, text: str) -> Numbers:
+    def encode_ids(self, text: str) -> TokenIds:
         """The numbers of a text, as `encode` gives them, without an end."""
 
     @staticmethod
