@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from saccade.tasks.algorithms.model import NeuralTuringMachine
     from saccade.tasks.captioning.model import Captioner
     from saccade.tasks.classification.model import Classifier
+    from saccade.tasks.language_modeling.model import LanguageModel
     from saccade.tasks.line_reading.model import LineReader
     from saccade.tasks.load import load
     from saccade.tasks.model import Model
@@ -37,6 +38,7 @@ _NAMES = {
     "Captioner": "saccade.tasks.captioning.model",
     "Classifier": "saccade.tasks.classification.model",
     "InputError": "saccade.base.errors",
+    "LanguageModel": "saccade.tasks.language_modeling.model",
     "LineReader": "saccade.tasks.line_reading.model",
     "NeuralTuringMachine": "saccade.tasks.algorithms.model",
     "Model": "saccade.tasks.model",
@@ -67,6 +69,7 @@ __all__ = [
     "Captioner",
     "Classifier",
     "InputError",
+    "LanguageModel",
     "LineReader",
     "MemoryNetwork",
     "Model",

@@ -13,6 +13,7 @@ from saccade.cli.main import main
 from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.classification.model import Classifier
+from saccade.tasks.language_modeling.model import LanguageModel
 from saccade.tasks.line_reading.model import LineReader
 from saccade.tasks.model import Model
 from saccade.tasks.output import Output
@@ -77,6 +78,20 @@ TINY: dict[str, Tiny] = {
         ),
         ask=Translator.translate,
         inputs=["3 March 2020", "forty-two", "May 3, 1999"],
+    ),
+    "language_modeling": Tiny(
+        recipe=(
+            "gpt",
+            "data.lines=40",
+            "model.layers=2",
+            "model.dim=8",
+            "model.heads=2",
+            "model.feed_forward=8",
+            "model.max_length=16",
+            "train.batch_size=4",
+        ),
+        ask=LanguageModel.generate,
+        inputs=["\n7 ", "\n4321 four", ""],
     ),
     "captioning": Tiny(
         recipe=(

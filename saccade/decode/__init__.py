@@ -2,8 +2,8 @@
 
 from saccade.decode.beam import beam_search
 from saccade.decode.rules import Hypothesis, coverage_penalty, length_penalty
-from saccade.decode.search import Search, SearchOptions, generate, read_search
-from saccade.decode.single import draw, greedy_search, sample
+from saccade.decode.search import Search, SearchOptions, generate, read_search, uniforms_of
+from saccade.decode.single import Watch, draw, greedy_search, sample
 from saccade.decode.trace import NO_TRACE, Branch, Trace, TreeNode
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "SearchOptions",
     "Trace",
     "TreeNode",
+    "Watch",
     "beam_search",
     "coverage_penalty",
     "draw",
@@ -22,4 +23,5 @@ __all__ = [
     "length_penalty",
     "read_search",
     "sample",
+    "uniforms_of",
 ]

@@ -100,7 +100,9 @@ def generate(
     """
     with running_in(how.precision):
         if how.sampling:
-            uniforms = [_uniforms(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)]
+            uniforms = [
+                uniforms_of(how.seed, name, number, max(limits)) for name in names for number in range(how.nbest)
+            ]
             drawn = sample(
                 decoder,
                 None if encoded is None else encoded.repeat(how.nbest),
@@ -131,7 +133,7 @@ def generate(
         )
 
 
-def _uniforms(seed: int, name: str, number: int, count: int) -> list[float]:
+def uniforms_of(seed: int, name: str, number: int, count: int) -> list[float]:
     """Numbers in [0, 1) that belong to this input, whatever stands beside it in its batch."""
     rng = random.Random(f"{seed} {number} {name}")
     return [rng.random() for _ in range(count)]

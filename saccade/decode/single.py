@@ -16,6 +16,8 @@ from saccade.text import END
 
 StateT = TypeVar("StateT")
 
+Watch = Callable[[Tensor, Tensor, Tensor], None]  # is told of each step: which outputs, their tokens, log probabilities
+
 
 def greedy_search(
     decoder: Searchable[StateT],
@@ -23,14 +25,18 @@ def greedy_search(
     *,
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
+    watch: Watch | None = None,
 ) -> list[Hypothesis]:
-    """The likeliest token at each step. The arguments are those of `beam_search`."""
+    """The likeliest token at each step. The arguments are those of `beam_search`.
+
+    watch   is told each token as it is written
+    """
 
     def choose(logits: Tensor, rules: Rules, rows: Tensor, position: int) -> tuple[Tensor, Tensor]:
         log_probs, tokens = rules.best(logits, position, 1)
         return tokens[:, 0], log_probs[:, 0]
 
-    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=1)
+    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=1, watch=watch)
 
 
 def sample(
@@ -43,6 +49,7 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
+    watch: Watch | None = None,
 ) -> list[Hypothesis]:
     """Draw each token from what the model thinks of it.
 
@@ -50,6 +57,7 @@ def sample(
     temperature  below 1 sharpens the distribution, above 1 flattens it
     top_k        only the k likeliest tokens can be drawn
     top_p        only the likeliest tokens that together have this probability (Holtzman 2020)
+    watch        is told each token as it is written
     """
 
     def choose(logits: Tensor, rules: Rules, rows: Tensor, position: int) -> tuple[Tensor, Tensor]:
@@ -57,7 +65,7 @@ def sample(
         tokens = draw(log_probs, uniforms[rows, position], temperature=temperature, top_k=top_k, top_p=top_p)
         return tokens, log_probs.gather(1, tokens[:, None]).squeeze(1)
 
-    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=None)
+    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=None, watch=watch)
 
 
 def draw(log_probs: Tensor, uniforms: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
@@ -90,6 +98,7 @@ def _generate_rows(
     prefixes: Sequence[Sequence[int]] | None,
     *,
     best: int | None,
+    watch: Watch | None,
 ) -> list[Hypothesis]:
     """Write what `choose(logits, rules, rows, position)` says: tokens and their log probabilities, for each row.
 
@@ -104,6 +113,8 @@ def _generate_rows(
         step = decoder.step(tokens, state, best=None if best is None else rules.candidates(position, best))
         tokens, added = choose(step.logits, rules, rows, position)
         log_prob[rows] += added
+        if watch is not None:
+            watch(rows, tokens, added)
         for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
             written[row].append(token)
         position += 1

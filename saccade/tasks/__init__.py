@@ -7,6 +7,7 @@ import importlib
 # torch takes seconds, and `saccade --help` should not.
 TASKS = (
     "translation",
+    "language_modeling",
     "captioning",
     "classification",
     "line_reading",

@@ -15,6 +15,7 @@ from saccade.tasks.algorithms.recipe import AlgorithmRecipe
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.settings import CaptionRnnSettings
 from saccade.tasks.classification.recipe import ClassificationRecipe
+from saccade.tasks.language_modeling.recipe import LanguageRecipe
 from saccade.tasks.line_reading.recipe import LineRecipe
 from saccade.tasks.pointing.recipe import PointingRecipe
 from saccade.tasks.recipes import load_recipe, recipe_names, recipe_summary, recipe_text
@@ -58,6 +59,7 @@ def test_it_runs(name: str, tmp_path: Path) -> None:
 # For the tasks that want nothing else.
 SMALLER: dict[type[Recipe[Any, Any]], list[str]] = {
     AlgorithmRecipe: ["model.dim=8", "train.batch_size=2", "validation.sequences=2", "validation.length=6"],
+    LanguageRecipe: ["data.lines=40", "model.dim=8", "model.layers=1"],
     LineRecipe: ["data.lines=40", "model.dim=8", "train.batch_size=8"],
     PointingRecipe: ["model.dim=8", "train.batch_size=8"],
     ClassificationRecipe: ["data.images=40", "train.batch_size=8"],
@@ -162,7 +164,12 @@ def test_another_kind_leaves_nothing_of_the_old_one() -> None:
 
 @pytest.mark.parametrize(
     ("name", "own"),
-    [("classes", ["data.train=a"]), ("shapes", ["data.images=a", "data.captions=b"]), ("dates", ["data.train=a.tsv"])],
+    [
+        ("classes", ["data.train=a"]),
+        ("shapes", ["data.images=a", "data.captions=b"]),
+        ("dates", ["data.train=a.tsv"]),
+        ("gpt", ["data.text=a"]),
+    ],
 )
 def test_own_data_takes_the_place_of_made_data(name: str, own: list[str]) -> None:
     assert load_recipe(name).data.make is not None  # pyright: ignore[reportAttributeAccessIssue]

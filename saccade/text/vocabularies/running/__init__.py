@@ -1,14 +1,14 @@
 """Vocabularies for running text, of which a language model reads and writes all: newlines and spaces as well."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
 from saccade.base.files import make_folder
 from saccade.base.settings import Settings
-from saccade.text.documents import Corpus
+from saccade.text.documents import Piece
 from saccade.text.vocabularies.running.listed import RunningCharacters, RunningWords
 from saccade.text.vocabularies.running.subwords import RunningSubwords
 from saccade.text.vocabularies.running.utf8 import Utf8Bytes
@@ -32,8 +32,16 @@ class RunningVocabularySettings(Settings):
     min_frequency: Annotated[int, Field(ge=1)] = 1  # of words and characters: how often one must occur
 
 
+class RunningText(Protocol):
+    """What is learnt from: documents in files, a `Corpus`, or others."""
+
+    def __len__(self) -> int: ...
+
+    def pieces(self) -> Iterator[Piece]: ...
+
+
 def learn_running_vocabulary(
-    corpus: Corpus, settings: RunningVocabularySettings, tell: Callable[[str], None] = lambda text: None
+    corpus: RunningText, settings: RunningVocabularySettings, tell: Callable[[str], None] = lambda text: None
 ) -> RunningVocabulary:
     """The vocabulary of a training corpus; `tell` is told if only a part of it is learnt from."""
     if settings.kind == "bytes":
@@ -69,6 +77,7 @@ def running_vocabulary_path(settings: RunningVocabularySettings, folder: Path) -
 __all__ = [
     "RunningCharacters",
     "RunningSubwords",
+    "RunningText",
     "RunningVocabulary",
     "RunningVocabularySettings",
     "RunningWords",

@@ -1,0 +1,77 @@
+"""The text that a language model learns from: the user's, or a made one."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from saccade.base.errors import InputError
+from saccade.base.fingerprint import fingerprint
+from saccade.tasks.language_modeling.made import make_numbers
+from saccade.tasks.language_modeling.recipe import TextDataSettings
+from saccade.text import END
+from saccade.text.documents import Corpus, Piece, read_corpus, split_corpus
+from saccade.text.vocabularies.running import Numbers, RunningText, RunningVocabulary, cut_safely
+
+_TRAIN_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Documents that are there already, as texts; in place of a `Corpus` of files."""
+
+    documents: Sequence[str]
+
+    def __len__(self) -> int:
+        """How many characters they have."""
+        return sum(map(len, self.documents))
+
+    def fingerprint(self) -> str:
+        """A short text that other documents do not have."""
+        return fingerprint(self.documents)
+
+    def pieces(self) -> Iterator[Piece]:
+        """Each document, in one piece."""
+        return map(Piece, self.documents)
+
+
+class LanguageSplits(NamedTuple):
+    """Text to learn from, and text to validate with."""
+
+    train: Corpus | Texts
+    valid: Corpus | Texts
+
+    def fingerprint(self) -> str:
+        """A short text that other texts do not have."""
+        return fingerprint(part.fingerprint() for part in self)
+
+
+def load_language_splits(settings: TextDataSettings, tell: Callable[[str], None] = lambda text: None) -> LanguageSplits:
+    """Read or make the text; `tell` is told what is left out of it."""
+    if settings.text is None:
+        lines = make_numbers(settings.lines, seed=settings.seed).splitlines(keepends=True)
+        cut = int(len(lines) * _TRAIN_SHARE)
+        return LanguageSplits(Texts(["".join(lines[:cut])]), Texts(["".join(lines[cut:])]))
+    corpus = _read(settings.text, settings, tell)
+    if settings.valid is not None:
+        return LanguageSplits(corpus, _read(settings.valid, settings, tell))
+    return LanguageSplits(*split_corpus(corpus, train_share=_TRAIN_SHARE))
+
+
+def _read(name: str, settings: TextDataSettings, tell: Callable[[str], None]) -> Corpus:
+    if not Path(name).exists():
+        raise InputError(f"{name}: no such file or folder; say where yours is: data.text=FILE")
+    skip = settings.bad_documents == "skip"
+    return read_corpus(Path(name), column=settings.column, names=settings.names, skip=skip, tell=tell)
+
+
+def read_tokens(text: RunningText, vocabulary: RunningVocabulary) -> Numbers:
+    """All of the text as numbers, with `END` behind each document."""
+    found: list[Numbers] = []
+    for piece in cut_safely(text.pieces(), vocabulary.safe_end):
+        found.append(vocabulary.numbers(piece.text))
+        if piece.ends:
+            found.append(np.array([END], dtype=found[-1].dtype))
+    return np.concatenate(found)
