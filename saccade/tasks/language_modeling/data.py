@@ -13,7 +13,7 @@ from saccade.tasks.language_modeling.made import make_numbers
 from saccade.tasks.language_modeling.recipe import TextDataSettings
 from saccade.text import END
 from saccade.text.documents import Corpus, Piece, read_corpus, split_corpus
-from saccade.text.vocabularies.running import Numbers, RunningText, RunningVocabulary, cut_safely
+from saccade.text.vocabularies.running import RunningText, RunningVocabulary, TokenIds, cut_safely
 
 _TRAIN_SHARE = 0.9
 
@@ -67,11 +67,11 @@ def _read(name: str, settings: TextDataSettings, tell: Callable[[str], None]) ->
     return read_corpus(Path(name), column=settings.column, names=settings.names, skip=skip, tell=tell)
 
 
-def read_tokens(text: RunningText, vocabulary: RunningVocabulary) -> Numbers:
+def read_tokens(text: RunningText, vocabulary: RunningVocabulary) -> TokenIds:
     """All of the text as numbers, with `END` behind each document."""
-    found: list[Numbers] = []
+    found: list[TokenIds] = []
     for piece in cut_safely(text.pieces(), vocabulary.safe_end):
-        found.append(vocabulary.numbers(piece.text))
+        found.append(vocabulary.encode_ids(piece.text))
         if piece.ends:
             found.append(np.array([END], dtype=found[-1].dtype))
     return np.concatenate(found)

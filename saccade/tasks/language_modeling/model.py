@@ -143,7 +143,7 @@ class LanguageModel(Model[LanguageModelSettings, LanguageNet]):
         """A text as tokens, without an end; what is no text is refused."""
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise InputError(f"{where}: found half a character in it, wanted text that can be written as UTF-8")
-        ids: list[int] = self.vocabulary.numbers(text).tolist()
+        ids: list[int] = self.vocabulary.encode_ids(text).tolist()
         unknown = ids.count(UNKNOWN)
         note = f"{unknown:,} of {len(ids):,} tokens are not in the vocabulary" if unknown else ""
         return Read(text, ids, note)

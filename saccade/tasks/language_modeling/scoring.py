@@ -13,12 +13,12 @@ from saccade.tasks.language_modeling.net import LanguageNet, previous_of
 from saccade.tasks.language_modeling.windows import overlap, windows
 from saccade.text import PAD, pad
 
-Numbers = NDArray[Any]
+TokenIds = NDArray[Any]
 
 
 def score_tokens(
     net: LanguageNet,
-    texts: Sequence[Numbers],
+    texts: Sequence[TokenIds],
     *,
     context: int,
     sliding: bool,

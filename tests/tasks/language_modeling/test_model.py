@@ -47,7 +47,7 @@ def test_next_to_no_temperature_is_the_likeliest_token(name: str) -> None:
 def test_the_likeliest_token_by_hand() -> None:
     model = small_model()
     (found,) = model.generate(["abc"], tokens=1, temperature=0)
-    ids = torch.tensor([[START, *model.vocabulary.numbers("abc").tolist()]])
+    ids = torch.tensor([[START, *model.vocabulary.encode_ids("abc").tolist()]])
     with torch.no_grad():
         logits = model.net.eval().output(model.net(None, ids).features[0, -1])
     best = int(logits[END:].argmax()) + END
@@ -107,7 +107,7 @@ def test_scores_of_a_text_add_up() -> None:
 def test_attention_is_that_of_the_net(name: str) -> None:
     model = small_model(name)
     (found,) = model.score(["abcdef"], attention=True)
-    ids = torch.from_numpy(model.vocabulary.numbers("abcdef").astype(np.int64))[None]
+    ids = torch.from_numpy(model.vocabulary.encode_ids("abcdef").astype(np.int64))[None]
     with torch.no_grad():
         wanted = model.net.eval()(None, previous_of(ids), need_weights=True).self_weights
     assert found.attention is not None
@@ -142,9 +142,9 @@ def test_a_streamed_text_is_the_text(name: str) -> None:
 def test_bytes_are_streamed_by_whole_characters() -> None:
     vocabulary = Utf8Bytes()
     stream, text = TextStream(vocabulary), "aé€😀b"
-    told = [stream.add(number) for number in vocabulary.numbers(text).tolist()]
+    told = [stream.add(number) for number in vocabulary.encode_ids(text).tolist()]
     assert [one for one in told if one] == list(text)
-    broken = vocabulary.numbers("😀").tolist()[:2]
+    broken = vocabulary.encode_ids("😀").tolist()[:2]
     assert "".join(stream.add(number) for number in [*broken, END]) == ""
     assert "\ufffd" in stream.rest()
     model = small_model(vocabulary=vocabulary)

@@ -82,7 +82,7 @@ def test_the_last_tenth_of_a_text_validates(name: str, tmp_path: Path) -> None:
 
 def test_documents_end() -> None:
     vocabulary = RunningCharacters("ab")
-    a, b = vocabulary.numbers("ab").tolist()
+    a, b = vocabulary.encode_ids("ab").tolist()
     assert read_tokens(Texts(["ab", "b"]), vocabulary).tolist() == [a, b, END, b, END]
 
 
