@@ -21,6 +21,7 @@ TRAINED = {
     "runs/dates": ("dates", ["data.pairs=200", "model.dim=16", "train.steps=2", "validation.sentences=2"]),
     "runs/mine": ("shapes", ["data.scenes=20", "model.dim=16", "train.steps=2"]),
     "runs/copy": ("ntm-copy", ["train.steps=2"]),
+    "runs/gpt": ("gpt", ["data.lines=40", "model.layers=1", "train.steps=2"]),
     "runs/stories": ("stories", ["data.stories=20", "train.steps=2"]),
 }
 WITH_EXAMPLES = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
@@ -59,9 +60,15 @@ def test_examples_run_and_print_what_they_say(
 
 
 def test_there_are_examples_and_some_say_what_they_print() -> None:
-    assert {"attention.md", "images.md", "look.md", "memory.md", "python.md", "translation.md"} == {
-        page.name for page in WITH_EXAMPLES
-    }
+    assert {
+        "attention.md",
+        "images.md",
+        "language-models.md",
+        "look.md",
+        "memory.md",
+        "python.md",
+        "translation.md",
+    } == {page.name for page in WITH_EXAMPLES}
     wanted = [text for page in WITH_EXAMPLES for _, text in examples(page) if text is not None]
     assert len(wanted) == sum(page.read_text(encoding="utf-8").count("```text") for page in PAGES) >= 2
 
