@@ -1,7 +1,7 @@
 """Language modelling, as the table of tasks has it."""
 
 from saccade.tasks.kind import TaskKind
-from saccade.tasks.language_modeling.data import load_language_splits
+from saccade.tasks.language_modeling.data import LanguageSplits, load_language_splits
 from saccade.tasks.language_modeling.evaluate import EVALUATION
 from saccade.tasks.language_modeling.look import LOOK
 from saccade.tasks.language_modeling.model import LanguageModel
@@ -13,6 +13,7 @@ KIND = TaskKind(
     does="writes text",
     use='saccade generate {model} "PROMPT"',
     recipe=LanguageRecipe,
+    data=LanguageSplits,
     load_data=lambda recipe, tell: load_language_splits(recipe.data, tell),
     task=LanguageTask,
     model=LanguageModel,

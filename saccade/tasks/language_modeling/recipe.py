@@ -48,6 +48,6 @@ class LanguageRecipe(Recipe[Literal["language_modeling"], LanguageTrainSettings]
     model: NetSettings
     train: LanguageTrainSettings = LanguageTrainSettings()
 
-    def figures(self) -> Sequence[str]:
+    def metrics(self) -> Sequence[str]:
         """What may be monitored: perplexity and bits say the same as the loss, in other units."""
         return ("loss",)
