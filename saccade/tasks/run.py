@@ -11,6 +11,7 @@ import torch
 
 from saccade.base.errors import InputError, Stopped
 from saccade.base.files import is_leftover, read_own, remove_leftovers, write_file
+from saccade.base.lock import LOCK, locked
 from saccade.base.model_folder import MODEL, RUN, file_digest
 from saccade.base.settings import differences, located, path_settings, write_yaml
 from saccade.tasks.kind import Data, kind_of
@@ -18,7 +19,6 @@ from saccade.tasks.model import Modules
 from saccade.tasks.recipes import load_recipe
 from saccade.text import VOCABULARY, remove_vocabularies, vocabulary_files
 from saccade.training import CHECKPOINT, Callback, Recipe, Reporter, Stopping, describe, train
-from saccade.training.lock import LOCK, locked
 
 RECIPE = "recipe.yaml"
 # What may change while a training is broken off: with other data or another net, the checkpoint would be of no use.

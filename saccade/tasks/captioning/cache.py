@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_file, remove_leftovers, write_file
-from saccade.training.lock import locked
+from saccade.base.lock import locked
 
 ROWS, INDEX = "rows.bin", "rows.jsonl"
 
