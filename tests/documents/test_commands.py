@@ -165,7 +165,7 @@ def test_settings_of_trainings_are_their_recipes(document: Path) -> None:
                 assert problem is None, f"{section.heading}: {' '.join(words)}: {problem}"
 
 
-@of_each_document
+@pytest.mark.parametrize("document", TODAY, ids=name_of)  # the changelog tells what settings were called before
 def test_settings_by_themselves_are_those_of_a_recipe_nearby(document: Path) -> None:
     """Of one that the section names; of one of the page, where it names none; of any, where the page names none."""
     sections = sections_of(document)

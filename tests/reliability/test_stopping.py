@@ -174,4 +174,4 @@ def test_a_damaged_vocabulary_of_a_run_is_noticed(
     path = tmp_path / "run" / "vocabulary" / "target.txt"
     path.write_text(path.read_text().replace("8", "@"))
     assert main(["train", "train.steps=40", "--run", str(tmp_path / "run")]) == 2
-    assert f"{path}: damaged, or changed since it was learnt" in capsys.readouterr().err
+    assert f"{path}: damaged, or changed since it was given" in capsys.readouterr().err

@@ -143,15 +143,22 @@ def test_a_model_prints_in_a_short_line(trained: Trained) -> None:
     assert re.fullmatch(rf"{type(trained.model).__name__}\([\d,]+ parameters\)", repr(trained.model))
 
 
-def test_a_model_says_which_format_it_has_and_another_one_is_refused(trained: Trained, tmp_path: Path) -> None:
-    trained.model.save(tmp_path / "model")
+def test_a_model_says_which_format_it_has_and_another_one_is_refused(
+    trained: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = tmp_path / "model" / "config.yaml"
-    text = config.read_text()
-    assert text.startswith(f"format: 1\ntask: {trained.model.settings.task}\n")
-    config.write_text(text.replace("format: 1", "format: 2", 1))
-    with pytest.raises(InputError) as error:
+    for written, remedy in ((2, "install a newer saccade"), (0, "train it anew with this saccade")):
+        with monkeypatch.context() as other_saccade:
+            other_saccade.setattr("saccade.base.model_folder.FORMAT", written)
+            trained.model.save(tmp_path / "model")
+        with pytest.raises(InputError) as error:
+            saccade.load(tmp_path / "model")
+        assert str(error.value) == f"{config}: a model of format {written}, wanted 1; {remedy}"
+    trained.model.save(tmp_path / "model")
+    assert config.read_text().startswith(f"format: 1\ntask: {trained.model.settings.task}\n")
+    config.write_text(config.read_text().replace("format: 1", "format: 3", 1))  # which no checksum fits
+    with pytest.raises(InputError, match=r"config\.yaml: damaged, or changed since the model was written"):
         saccade.load(tmp_path / "model")
-    assert str(error.value) == f"{config}: a model of format 2, wanted 1; install a newer saccade"
 
 
 def test_results_are_plain_values_as_json(trained: Trained) -> None:

@@ -48,15 +48,15 @@ class Witness(Callback):
         self.validations: list[int] = []
         self.models: set[int] = set()
 
-    def step(self, step: int, loss: float, model: Any) -> None:
+    def on_step_end(self, step: int, loss: float, model: Any) -> None:
         self.steps.append((step, loss))
         self.models.add(id(model))
 
-    def validated(self, step: int, figures: dict[str, float], model: Any) -> bool:
-        assert {"loss", "bleu", "exact_match"} <= figures.keys()
+    def on_validation_end(self, step: int, metrics: dict[str, float], model: Any) -> bool:
+        assert {"loss", "bleu", "exact_match"} <= metrics.keys()
         self.validations.append(step)
         self.models.add(id(model))
-        figures.clear()  # which are its own
+        metrics.clear()  # which are its own
         return step == self.last
 
 
@@ -86,11 +86,11 @@ def test_a_callback_can_end_a_training_which_can_go_on(tmp_path: Path) -> None:
 
 def test_an_error_or_a_signal_in_a_callback_loses_nothing(tmp_path: Path) -> None:
     class Broken(Callback):
-        def validated(self, step: int, figures: dict[str, float], model: Any) -> bool:
+        def on_validation_end(self, step: int, metrics: dict[str, float], model: Any) -> bool:
             raise RuntimeError("mine")
 
     class Interrupted(Callback):
-        def step(self, step: int, loss: float, model: Any) -> None:
+        def on_step_end(self, step: int, loss: float, model: Any) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(RuntimeError, match="mine"):

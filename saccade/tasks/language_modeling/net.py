@@ -34,7 +34,7 @@ def _rnn(settings: LanguageRnnSettings, size: int) -> RnnDecoder:
         dropout=settings.dropout,
         has_source=False,
     )
-    if settings.tie == "output":
+    if settings.tie_embeddings == "output":
         decoder.output.weight = decoder.embedding.weight
     return decoder
 
@@ -45,7 +45,7 @@ def _transformer(settings: LanguageTransformerSettings, size: int) -> Transforme
     decoder = TransformerDecoder(
         embedding, shape, layers=settings.layers, max_length=settings.max_length, has_source=False
     )
-    if settings.tie == "output":
+    if settings.tie_embeddings == "output":
         decoder.output.weight = embedding.weight
     return decoder
 

@@ -26,14 +26,16 @@ class LanguageRnnSettings(Settings):
     weighting: Weighting = "soft"
     window: Annotated[int, Field(ge=1)] | None = None  # only so many of the last states are looked at; null: all
     input_feeding: bool = False  # the cell is told what was seen a step before
-    tie: Literal["none", "output"] = "none"  # output: the output's matrix is the embedding
+    tie_embeddings: Literal["none", "output"] = "none"  # output: the output's matrix is the embedding
     dropout: Share = 0.0
     max_length: Context = 64  # the context: tokens in a row, of training and of use
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.tie == "output" and self.embedding != self.dim:
-            raise ValueError(f"tie: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}")
+        if self.tie_embeddings == "output" and self.embedding != self.dim:
+            raise ValueError(
+                f"tie_embeddings: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}"
+            )
         if self.window is not None and self.score == "none":
             raise ValueError(f"window: found {self.window}, wanted null, for score: none looks at nothing")
         if self.score in {"location", "mix"} and self.max_length > POSITIONS:
@@ -53,7 +55,7 @@ class LanguageTransformerSettings(TransformerEncoderSettings):
     feed_forward: Size = 512
     positions: Literal["sinusoidal", "learned", "rotary", "none"] = "learned"
     activation: Literal["relu", "gelu"] = "gelu"
-    tie: Literal["none", "output"] = "output"  # output: the output's matrix is the embedding
+    tie_embeddings: Literal["none", "output"] = "output"  # output: the output's matrix is the embedding
     dropout: Share = 0.0
     max_length: Context = 64
 

@@ -138,7 +138,7 @@ def test_a_training_that_was_broken_off_goes_on_bit_for_bit(tmp_path: Path) -> N
     """Whatever weights the second module begins with: those of the checkpoint take their place."""
 
     class Broken(Callback):
-        def step(self, step: int, loss: float, model: Any) -> None:
+        def on_step_end(self, step: int, loss: float, model: Any) -> None:
             if step == 3:
                 raise RuntimeError("power cut")
 

@@ -19,11 +19,12 @@ _TRANSFORMER: dict[str, object] = {
 _RNN: dict[str, object] = {"kind": "rnn", "embedding": 6, "dim": 8, "max_length": CONTEXT}
 KINDS: dict[str, dict[str, object]] = {
     **{f"gpt {positions}": _TRANSFORMER | {"positions": positions} for positions in ("learned", "rotary", "none")},
-    "gpt sinusoidal untied": _TRANSFORMER | {"positions": "sinusoidal", "tie": "none"},
+    "gpt sinusoidal untied": _TRANSFORMER | {"positions": "sinusoidal", "tie_embeddings": "none"},
     **{cell: _RNN | {"cell": cell} for cell in ("elman", "gru", "lstm")},
     "rnn additive window": _RNN | {"score": "additive", "window": 3, "layers": 2},
     "rnn location fed": _RNN | {"score": "location", "input_feeding": True},
-    "rnn sparse tied": _RNN | {"score": "scaled-dot", "weighting": "sparse", "embedding": 8, "tie": "output"},
+    "rnn sparse tied": _RNN
+    | {"score": "scaled-dot", "weighting": "sparse", "embedding": 8, "tie_embeddings": "output"},
 }
 LETTERS = "\n abcdefghij"
 

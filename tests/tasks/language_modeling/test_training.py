@@ -167,7 +167,7 @@ def step_of(run: Path) -> int:
     "settings",
     [
         ["gpt"],
-        ["gpt", "model.positions=rotary", "model.tie=none"],
+        ["gpt", "model.positions=rotary", "model.tie_embeddings=none"],
         ["char-rnn", "model.cell=gru"],
         ["char-rnn", "model.score=scaled-dot", "model.window=8"],
     ],
@@ -211,7 +211,10 @@ def test_settings_that_cannot_be(words: list[str], message: str) -> None:
     ("words", "message"),
     [
         (["model.window=3"], "window: found 3, wanted null"),
-        (["model.tie=output", "model.dim=64"], "tie: output wants embedding and dim to be equal, found 128 and 64"),
+        (
+            ["model.tie_embeddings=output", "model.dim=64"],
+            "tie_embeddings: output wants embedding and dim to be equal, found 128 and 64",
+        ),
         (["model.score=location", "model.max_length=513"], "max_length: found 513, wanted at most 512"),
         (["model.score=mean"], "found 'mean', wanted one of none"),
     ],
