@@ -276,7 +276,7 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         size = batch_size(encoded, prefix, has_source=self.has_source)
         state = self._start_steps(encoded, size, copies)
         if state is not None:
-            return state if prefix is None else read_prefix(self.tokens(prefix), state)
+            return state if prefix is None or not prefix.shape[1] else read_prefix(self.tokens(prefix), state)
         state = self._start(encoded)
         if prefix is not None and prefix.shape[1]:
             _, state, _, _ = self._read(prefix, state, need_weights=False)
