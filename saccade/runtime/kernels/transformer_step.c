@@ -5,6 +5,9 @@
  *
  * Letters as there: N sentences, K sequences of each, R = N K rows, S source items, C positions of the cache, D dim,
  * L layers, H heads, F the inner size of the feed-forward part.
+ *
+ * A search for one sentence at a time with beam 5 is 1.7 times as fast as by torch's operations
+ * (python -m bench.kernels, two threads, AMD EPYC).
  */
 #include <math.h>
 #include <stdint.h>
