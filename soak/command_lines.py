@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from saccade.cli.main import all_commands
-from saccade.shell.parser import Parser
+from saccade.console.parser import Parser
 from saccade.tasks.recipes import load_recipe, recipe_names
 from soak.sandbox import Named
 from soak.tiny import RECIPES, SUBWORDS

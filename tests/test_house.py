@@ -20,7 +20,7 @@ PACKAGE = ROOT / "saccade"
 FLOORS = [
     {"cli"},
     {"tasks"},
-    {"shell"},
+    {"console"},
     {"training"},
     {"look"},
     {"decode"},

@@ -20,7 +20,7 @@ from saccade.attention.scores.dot import ScaledDot
 from saccade.attention.scores.score import Score
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.weighting import Weighting
-from saccade.runtime.precision import apply_linear
+from saccade.runtime.linear import apply_linear
 
 
 class MultiHead(nn.Module):

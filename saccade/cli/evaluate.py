@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from saccade.shell.options import SharedOptions
-from saccade.shell.outputs import expect_outputs
-from saccade.shell.parser import count
+from saccade.console.options import SharedOptions
+from saccade.console.outputs import expect_outputs
+from saccade.console.parser import count
 from saccade.tasks.kind import all_kinds
 from saccade.tasks.load import kind_of_folder
 

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.drawing import Drawing, add_figure_options, expect_files, figures_of, say_written, write_figures
-from saccade.shell.options import SharedOptions
+from saccade.console.drawing import Drawing, add_figure_options, expect_files, figures_of, say_written, write_figures
+from saccade.console.options import SharedOptions
 from saccade.tasks.kind import AnyKind, all_kinds
 from saccade.tasks.load import kind_of_folder
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from saccade import __version__
 from saccade.base.errors import InputError, Stopped, one_line
-from saccade.shell.parser import Parser, speak_utf8
+from saccade.console.parser import Parser, speak_utf8
 from saccade.tasks import commands
 
 # Each command is a module with `add_arguments(parser)`: these of this room, and those of the tasks. Only the one that

@@ -32,7 +32,7 @@ class Search:
     top_k: int | None = None
     top_p: float = 1.0
     seed: int = 0  # of the draws
-    precision: Precision = "float32"  # of products: `saccade/runtime/precision.py` says what they are
+    precision: Precision = "float32"  # of products: `saccade/runtime/linear.py` says what they are
 
     def __post_init__(self) -> None:
         for name in ("beam", "nbest", "top_k", "seed"):

@@ -1,6 +1,6 @@
 """How good outputs are."""
 
-from saccade.metrics.alignment import AlignmentScore, Gold, read_links, score_alignments
+from saccade.metrics.alignment_error import AlignmentScore, Gold, read_links, score_alignments
 from saccade.metrics.answers import answer_words, score_answers
 from saccade.metrics.bits import BitScore, score_bits
 from saccade.metrics.captions import caption_words, score_captions
@@ -9,7 +9,7 @@ from saccade.metrics.likelihood import TextScore, score_text
 from saccade.metrics.orders import covered_area, same_cycle
 from saccade.metrics.pointing_game import pointing_accuracy
 from saccade.metrics.rouge import rouge_words, score_rouge
-from saccade.metrics.text import LengthScores, Score, score_by_length, score_translations
+from saccade.metrics.translation import LengthScores, Score, score_by_length, score_translations
 
 __all__ = [
     "AlignmentScore",

@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
 from saccade.runtime.eager import has_data, is_bare, is_eager
-from saccade.runtime.precision import is_quantized, linear
+from saccade.runtime.linear import is_quantized, linear
 
 KINDS = (nn.RNN, nn.GRU, nn.LSTM)
 State = tuple[Tensor, ...]  # [B, D] each: the hidden state, and an LSTM's cell state after it

@@ -17,7 +17,7 @@ from saccade.nets.context import Context
 from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, repeat_rows
 from saccade.nets.dropout import Dropout
 from saccade.runtime.eager import is_bare
-from saccade.runtime.precision import apply_linear, linear
+from saccade.runtime.linear import apply_linear, linear
 
 CellKind = Literal["elman", "gru", "lstm"]
 Order = Literal["bahdanau", "luong"]

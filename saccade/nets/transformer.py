@@ -28,7 +28,7 @@ from saccade.nets.transformer_weights import (
     stack,
 )
 from saccade.runtime.eager import is_eager
-from saccade.runtime.precision import apply_linear
+from saccade.runtime.linear import apply_linear
 from saccade.runtime.prepared import derived
 
 Norm = Literal["pre", "post"]

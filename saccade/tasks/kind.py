@@ -9,8 +9,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from saccade.base.errors import InputError
 from saccade.base.settings import did_you_mean
-from saccade.shell.drawing import Drawing
-from saccade.shell.options import TakesOptions
+from saccade.console.drawing import Drawing
+from saccade.console.options import TakesOptions
 from saccade.tasks import TASKS
 from saccade.tasks.model import Model, Modules
 from saccade.training import Recipe, Reporter, Task

@@ -4,8 +4,8 @@ from saccade.training.callback import Callback
 from saccade.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from saccade.training.journal import Journal, read_journal
 from saccade.training.loop import CHECKPOINT, average, describe, make_optimizer, train
-from saccade.training.progress import Bar, Lines, Reporter, Silent, make_reporter
 from saccade.training.recipe import Recipe
+from saccade.training.reporter import Bar, Lines, Reporter, Silent, make_reporter
 from saccade.training.schedule import learning_rate
 from saccade.training.settings import BatchTrainSettings, Count, TokenTrainSettings, TrainSettings
 from saccade.training.stopping import Stopping

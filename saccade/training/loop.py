@@ -27,7 +27,7 @@ from saccade.runtime.heap import keep_heap
 from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
 from saccade.training.journal import Journal, TensorBoard
-from saccade.training.progress import Reporter
+from saccade.training.reporter import Reporter
 from saccade.training.schedule import learning_rate
 from saccade.training.settings import TrainSettings
 from saccade.training.stopping import Stopping

@@ -12,7 +12,7 @@ from saccade.base.settings import check_settings
 from saccade.decode import beam_search, greedy_search
 from saccade.nets import Encoded, PointerDecoder, Searchable, Step
 from saccade.nets.cells import cell_weights
-from saccade.tasks.pointing.net import PointerNet, as_tokens
+from saccade.tasks.pointing.net import PointerEncoderDecoder, as_tokens
 from saccade.tasks.pointing.problems import make_problems
 from saccade.tasks.pointing.settings import PointerSettings
 from saccade.text import END, START, pad
@@ -25,12 +25,12 @@ every_score = pytest.mark.parametrize("score", list(SCORES))
 every_encoder = pytest.mark.parametrize("kind", ["lstm", "transformer"])
 
 
-def net_of(kind: str = "lstm", *, sharpness: float = 2.0, **settings: Any) -> PointerNet:
+def net_of(kind: str = "lstm", *, sharpness: float = 2.0, **settings: Any) -> PointerEncoderDecoder:
     torch.manual_seed(3)
     values: dict[str, Any] = {"kind": kind, "input_size": 3, "dim": DIM, "layers": 2, **settings}
     if kind == "transformer":
         values |= {"heads": 2, "feed_forward": 7}
-    net = PointerNet(check_settings(PointerSettings, {"model": values}, where="small").model)
+    net = PointerEncoderDecoder(check_settings(PointerSettings, {"model": values}, where="small").model)
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.mul_(sharpness if parameter.dim() > 1 else 1.0)

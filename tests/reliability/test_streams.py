@@ -16,7 +16,7 @@ from PIL import Image
 
 import saccade
 from saccade.cli.main import main
-from saccade.shell.streams import Incoming
+from saccade.console.streams import Incoming
 from saccade.text import END, split_tokens, truncate_tokens
 from saccade.text.vocabularies.listed import Characters, Words
 from tests.reliability.conftest import saccade as command

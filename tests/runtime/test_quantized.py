@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.runtime.precision import is_quantized, linear
+from saccade.runtime.linear import is_quantized, linear
 from saccade.runtime.prepared import running_in
 from saccade.runtime.quantized import Int8Matrix, quantize_rows
 from tests.runtime.native import loops
@@ -130,7 +130,7 @@ def test_parts_of_a_weight_and_more_dimensions(loops: str) -> None:
 
 
 def test_precision_holds_within_its_block_and_without_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("saccade.runtime.precision.MIN_QUANTIZED_WEIGHTS", 1)
+    monkeypatch.setattr("saccade.runtime.linear.MIN_QUANTIZED_WEIGHTS", 1)
     torch.manual_seed(6)
     weight, bias, x = torch.randn(8, 9), torch.randn(8), torch.randn(4, 9)
     exact = F.linear(x, weight, bias)
@@ -153,7 +153,7 @@ def test_precision_holds_within_its_block_and_without_gradients(monkeypatch: pyt
 
 def test_weights_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole, in part, and another of the same size."""
-    monkeypatch.setattr("saccade.runtime.precision.MIN_QUANTIZED_WEIGHTS", 1)
+    monkeypatch.setattr("saccade.runtime.linear.MIN_QUANTIZED_WEIGHTS", 1)
     torch.manual_seed(7)
     weight, other, x = torch.randn(8, 8), torch.randn(8, 8), torch.randn(4, 8)
     with torch.no_grad(), running_in("int8"):

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from saccade.runtime import shortlist
-from saccade.runtime.precision import SHORTLIST_AFTER_ROWS, highest_outputs
+from saccade.runtime.linear import SHORTLIST_AFTER_ROWS, highest_outputs
 from saccade.runtime.prepared import running_in
 from saccade.runtime.quantized import INT16_NORM, PackedWeight, quantized_library
 from saccade.runtime.shortlist import ShortlistMatrix, make_shortlist

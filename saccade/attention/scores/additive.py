@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from saccade.attention._checks import expect_count, expect_last_dim
 from saccade.attention._kernels.additive import additive_scores, exp2x, exp2x_keys
 from saccade.attention.scores.score import Score
-from saccade.runtime.precision import apply_linear
+from saccade.runtime.linear import apply_linear
 
 
 class Additive(Score):

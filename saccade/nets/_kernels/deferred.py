@@ -19,8 +19,8 @@ from torch.autograd import Function
 
 from saccade.runtime.bfloat16 import trains_in_bfloat16
 from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.linear import linear
 from saccade.runtime.operators import first_order_only
-from saccade.runtime.precision import linear
 
 _Factors = dict[int, list[tuple[Tensor, Tensor]]]  # of each backward pass and step, x [B, in] and ∂y [B, out]
 

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.runtime.eager import is_bare, is_eager, is_plain
-from saccade.runtime.precision import highest_outputs, is_quantized, linear
+from saccade.runtime.linear import highest_outputs, is_quantized, linear
 from saccade.text import END
 
 _MAX_UNTRANSPOSED_ROWS = 16

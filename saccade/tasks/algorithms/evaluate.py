@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from saccade.base.errors import InputError
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count
 from saccade.metrics import score_bits
-from saccade.shell.options import TakesOptions
-from saccade.shell.parser import count
 from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.problems import AlgorithmSettings, Episodes, make_episodes
 from saccade.tasks.kind import Evaluation

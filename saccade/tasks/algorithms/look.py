@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from saccade.base.errors import InputError
-from saccade.shell.drawing import Drawing
-from saccade.shell.options import TakesOptions
-from saccade.shell.parser import count
+from saccade.console.drawing import Drawing
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count
 from saccade.tasks.algorithms.evaluate import MAX_LENGTH, made_episodes
 from saccade.tasks.algorithms.figure import save_trace, steps_of
 from saccade.tasks.algorithms.model import NeuralTuringMachine

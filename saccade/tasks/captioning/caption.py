@@ -10,9 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from saccade.base.errors import InputError
-from saccade.decode import Search
-from saccade.look import Panel
-from saccade.shell.drawing import (
+from saccade.console.drawing import (
     Maps,
     add_figure_options,
     add_page_option,
@@ -21,10 +19,12 @@ from saccade.shell.drawing import (
     write_figures,
     write_page,
 )
-from saccade.shell.images import Images, show_failure
-from saccade.shell.outputs import each, tell_failures
-from saccade.shell.parser import count
-from saccade.shell.search import add_search_arguments, search_of
+from saccade.console.images import Images, show_failure
+from saccade.console.outputs import each, tell_failures
+from saccade.console.parser import count
+from saccade.console.search import add_search_arguments, search_of
+from saccade.decode import Search
+from saccade.look import Panel
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.captioning.result import Caption
 from saccade.tasks.load import load

@@ -2,8 +2,8 @@
 
 import argparse
 
-from saccade.shell.making import add_size, progress, whole_number
-from saccade.shell.options import TakesOptions
+from saccade.console.making import add_size, progress, whole_number
+from saccade.console.options import TakesOptions
 from saccade.tasks.kind import MadeCorpus
 from saccade.vision import make_scenes, write_scenes
 from saccade.vision.shapes import CAPTIONS, expect_free_for_scenes

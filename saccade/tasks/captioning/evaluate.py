@@ -9,11 +9,11 @@ from rich.progress import Progress
 
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
+from saccade.console.options import TakesOptions
+from saccade.console.outputs import print_scores, tell_failures
+from saccade.console.search import add_search_arguments, search_of
 from saccade.decode import Search
 from saccade.metrics import caption_words, score_captions
-from saccade.shell.options import TakesOptions
-from saccade.shell.outputs import print_scores, tell_failures
-from saccade.shell.search import add_search_arguments, search_of
 from saccade.tasks.captioning.caption import caption_files
 from saccade.tasks.captioning.model import Caption, Captioner
 from saccade.tasks.captioning.scores import score_pointing_game

@@ -2,11 +2,11 @@
 
 import argparse
 
+from saccade.console.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
+from saccade.console.inputs import model_name, one_image
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
-from saccade.shell.inputs import model_name, one_image
-from saccade.shell.options import TakesOptions
-from saccade.shell.parser import count
 from saccade.tasks.captioning.caption import BEAM
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.kind import Look

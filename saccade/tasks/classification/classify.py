@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.drawing import add_figure_options, expect_files, figures_of, write_figures
-from saccade.shell.images import Images, show_failure
-from saccade.shell.outputs import each, tell_failures
-from saccade.shell.parser import count
+from saccade.console.drawing import add_figure_options, expect_files, figures_of, write_figures
+from saccade.console.images import Images, show_failure
+from saccade.console.outputs import each, tell_failures
+from saccade.console.parser import count
 from saccade.tasks.classification.look import expect_glimpses, glimpses_of
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.result import ClassifierOutput

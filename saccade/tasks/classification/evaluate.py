@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.options import TakesOptions
-from saccade.shell.outputs import tell_failures
+from saccade.console.options import TakesOptions
+from saccade.console.outputs import tell_failures
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.kind import Evaluation
 from saccade.vision import read_labelled

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from saccade.base.errors import InputError
+from saccade.console.drawing import Drawing
+from saccade.console.inputs import one_image
 from saccade.look import save_path
-from saccade.shell.drawing import Drawing
-from saccade.shell.inputs import one_image
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.result import ClassifierOutput
 from saccade.tasks.classification.settings import GlimpseSettings

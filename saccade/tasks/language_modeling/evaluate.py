@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from saccade.base.errors import InputError
+from saccade.console.options import TakesOptions
 from saccade.metrics import TextScore, score_text
-from saccade.shell.options import TakesOptions
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.language_modeling.data import read_tokens
 from saccade.tasks.language_modeling.model import LanguageModel

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from saccade.base.errors import InputError
-from saccade.shell.parser import count, expect_text
+from saccade.console.parser import count, expect_text
 from saccade.tasks.language_modeling.model import LanguageModel
 from saccade.tasks.language_modeling.result import Generated
 from saccade.tasks.language_modeling.writing import Writing

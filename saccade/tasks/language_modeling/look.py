@@ -2,9 +2,9 @@
 
 import argparse
 
+from saccade.console.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
+from saccade.console.inputs import model_name, one_text
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
-from saccade.shell.inputs import model_name, one_text
 from saccade.tasks.kind import Look
 from saccade.tasks.language_modeling.model import LanguageModel
 

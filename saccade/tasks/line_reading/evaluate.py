@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from saccade.base.errors import InputError
+from saccade.console.options import TakesOptions
+from saccade.console.outputs import print_scores, tell_failures
 from saccade.metrics import edit_distance
-from saccade.shell.options import TakesOptions
-from saccade.shell.outputs import print_scores, tell_failures
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.line_reading.model import LineReader
 from saccade.vision import read_captions

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.look import Panel
-from saccade.shell.drawing import (
+from saccade.console.drawing import (
     Maps,
     add_figure_options,
     add_page_option,
@@ -17,8 +16,9 @@ from saccade.shell.drawing import (
     write_figures,
     write_page,
 )
-from saccade.shell.images import Images, show_failure
-from saccade.shell.outputs import each, tell_failures
+from saccade.console.images import Images, show_failure
+from saccade.console.outputs import each, tell_failures
+from saccade.look import Panel
 from saccade.tasks.line_reading.model import LineReader
 from saccade.tasks.line_reading.result import LineReaderOutput
 from saccade.tasks.load import load

@@ -6,13 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.options import TakesOptions
-from saccade.shell.parser import count
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.pointing.files import read_problems
+from saccade.tasks.pointing.metrics import score_orders
 from saccade.tasks.pointing.model import PointerNetwork
 from saccade.tasks.pointing.problems import Problem, make_problems
-from saccade.tasks.pointing.scores import score_orders
 
 _MADE = 1000  # problems to evaluate on
 _BEAM = 5

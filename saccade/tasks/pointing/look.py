@@ -4,9 +4,9 @@ import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from saccade.console.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
+from saccade.console.inputs import model_name, one_text
 from saccade.look import Panel, save_order
-from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
-from saccade.shell.inputs import model_name, one_text
 from saccade.tasks.kind import Look
 from saccade.tasks.pointing.files import parse_inputs
 from saccade.tasks.pointing.model import PointerNetwork

@@ -18,7 +18,7 @@ from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.pointing.files import check_inputs
 from saccade.tasks.pointing.maps import map_of_order
-from saccade.tasks.pointing.net import PointerNet
+from saccade.tasks.pointing.net import PointerEncoderDecoder
 from saccade.tasks.pointing.result import PointerOutput
 from saccade.tasks.pointing.settings import PointerSettings
 from saccade.text import END, START, pad
@@ -26,19 +26,19 @@ from saccade.text import END, START, pad
 _AT_ONCE = 128  # problems
 
 
-class PointerNetwork(Model[PointerSettings, PointerNet]):
+class PointerNetwork(Model[PointerSettings, PointerEncoderDecoder]):
     """A net with what it was made for. `saccade.load(folder)` gives one."""
 
     config = PointerSettings
 
-    def __init__(self, net: PointerNet, settings: PointerSettings) -> None:
+    def __init__(self, net: PointerEncoderDecoder, settings: PointerSettings) -> None:
         self.net = net
         self.settings = settings
 
     @classmethod
     def make(cls, settings: PointerSettings) -> Self:
         """A pointer network that has learnt nothing yet; its weights come from torch's random numbers."""
-        return cls(PointerNet(settings.model), settings)
+        return cls(PointerEncoderDecoder(settings.model), settings)
 
     @classmethod
     def maker(cls, settings: PointerSettings, folder: Path) -> Callable[[], Self]:

@@ -10,7 +10,7 @@ from saccade.tasks.pointing.settings import PointerLstmSettings, PointerTransfor
 from saccade.text import END, START, pad
 
 
-class PointerNet(nn.Module):
+class PointerEncoderDecoder(nn.Module):
     """Inputs `[B, n, C]` and how many of them are real `[B]`, to indices."""
 
     def __init__(self, settings: PointerLstmSettings | PointerTransformerSettings) -> None:

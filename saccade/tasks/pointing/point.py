@@ -3,10 +3,10 @@
 import argparse
 from collections.abc import Mapping
 
-from saccade.shell.drawing import add_figure_options, expect_files, figures_of, write_figures
-from saccade.shell.lines import add_line_arguments, answer_lines
-from saccade.shell.parser import count
-from saccade.shell.streams import Line
+from saccade.console.drawing import add_figure_options, expect_files, figures_of, write_figures
+from saccade.console.lines import add_line_arguments, answer_lines
+from saccade.console.parser import count
+from saccade.console.streams import Line
 from saccade.tasks.load import load
 from saccade.tasks.pointing.files import parse_inputs
 from saccade.tasks.pointing.look import order_of

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from saccade.base.order import Cursor, ShuffledIndices
 from saccade.tasks.pointing.data import Making, PointingSplits, expect_fit
+from saccade.tasks.pointing.metrics import score_orders
 from saccade.tasks.pointing.model import PointerNetwork, PointerOutput
 from saccade.tasks.pointing.problems import Problem, make_problems
 from saccade.tasks.pointing.recipe import PointingRecipe
-from saccade.tasks.pointing.scores import score_orders
 from saccade.tasks.pointing.settings import PointerSettings
 from saccade.training import Reporter, Task, count_parameters
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
 from saccade.base.parsing import parse_json
-from saccade.look import Panel
-from saccade.shell.drawing import (
+from saccade.console.drawing import (
     Maps,
     add_figure_options,
     add_page_option,
@@ -21,9 +20,10 @@ from saccade.shell.drawing import (
     write_figures,
     write_page,
 )
-from saccade.shell.outputs import Blank, each, show_nothing, tell_failures
-from saccade.shell.parser import count, expect_text
-from saccade.shell.streams import Incoming, Line
+from saccade.console.outputs import Blank, each, show_nothing, tell_failures
+from saccade.console.parser import count, expect_text
+from saccade.console.streams import Incoming, Line
+from saccade.look import Panel
 from saccade.tasks.load import load
 from saccade.tasks.story_qa.model import MemoryNetwork
 from saccade.tasks.story_qa.result import Answer

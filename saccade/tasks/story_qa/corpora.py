@@ -4,8 +4,8 @@ import argparse
 
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
-from saccade.shell.making import add_size
-from saccade.shell.options import TakesOptions
+from saccade.console.making import add_size
+from saccade.console.options import TakesOptions
 from saccade.tasks.kind import MadeCorpus
 from saccade.tasks.story_qa.made import make_stories
 from saccade.tasks.story_qa.stories import write_stories

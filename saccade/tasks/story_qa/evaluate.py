@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.options import TakesOptions
+from saccade.console.options import TakesOptions
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.story_qa.ask import tell_what_is_lost
 from saccade.tasks.story_qa.model import MemoryNetwork

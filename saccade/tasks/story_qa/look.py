@@ -4,9 +4,9 @@ import argparse
 from dataclasses import replace
 
 from saccade.base.errors import InputError
+from saccade.console.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
+from saccade.console.inputs import model_name
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
-from saccade.shell.inputs import model_name
 from saccade.tasks.kind import Look
 from saccade.tasks.story_qa.ask import asked_in_words
 from saccade.tasks.story_qa.model import MemoryNetwork

@@ -9,11 +9,11 @@ from rich.progress import Progress
 
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
+from saccade.console.drawing import expect_layer_and_head
+from saccade.console.outputs import expect_outputs
+from saccade.console.parser import count
 from saccade.look import METHODS, SYMMETRIZATIONS, as_pharaoh, links, symmetrize
 from saccade.metrics import Gold, read_links, score_alignments
-from saccade.shell.drawing import expect_layer_and_head
-from saccade.shell.outputs import expect_outputs
-from saccade.shell.parser import count
 from saccade.tasks.load import load
 from saccade.tasks.translation.maps import map_for_alignment
 from saccade.tasks.translation.model import Translator

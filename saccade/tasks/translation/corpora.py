@@ -2,8 +2,8 @@
 
 import argparse
 
-from saccade.shell.making import add_size, progress
-from saccade.shell.options import TakesOptions
+from saccade.console.making import add_size, progress
+from saccade.console.options import TakesOptions
 from saccade.tasks.kind import MadeCorpus, PublicSets
 from saccade.tasks.translation.dates import DATE_LOCALES, Dates
 from saccade.tasks.translation.made import Corpus, expect_free, split_corpus, write_splits

@@ -11,9 +11,9 @@ from rich.progress import Progress
 
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
+from saccade.console.options import TakesOptions
+from saccade.console.search import add_search_arguments, search_of
 from saccade.metrics import LengthScores, Score, score_by_length, score_translations
-from saccade.shell.options import TakesOptions
-from saccade.shell.search import add_search_arguments, search_of
 from saccade.tasks.kind import Evaluation
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.pair_options import add_pair_arguments, read_pairs

@@ -3,11 +3,11 @@
 import argparse
 
 from saccade.base.errors import InputError
+from saccade.console.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
+from saccade.console.inputs import model_name, one_text
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count, expect_text
 from saccade.look import Panel
-from saccade.shell.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
-from saccade.shell.inputs import model_name, one_text
-from saccade.shell.options import TakesOptions
-from saccade.shell.parser import count, expect_text
 from saccade.tasks.kind import Look
 from saccade.tasks.translation.forced_decoding import ForcedDecoding
 from saccade.tasks.translation.model import Translator

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.options import TakesOptions
+from saccade.console.options import TakesOptions
 from saccade.text import Pair, read_aligned, read_table
 
 

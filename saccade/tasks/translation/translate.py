@@ -7,12 +7,12 @@ from pathlib import Path
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_lines
+from saccade.console.options import TakesOptions
+from saccade.console.outputs import each, tell_failures
+from saccade.console.parser import count
+from saccade.console.search import add_search_arguments, search_of
+from saccade.console.streams import Incoming, Line, progress_of
 from saccade.decode import Search
-from saccade.shell.options import TakesOptions
-from saccade.shell.outputs import each, tell_failures
-from saccade.shell.parser import count
-from saccade.shell.search import add_search_arguments, search_of
-from saccade.shell.streams import Incoming, Line, progress_of
 from saccade.tasks.load import load
 from saccade.tasks.translation.model import OVERLONG, EncodedSentence, Translator
 from saccade.tasks.translation.result import Translation

@@ -120,7 +120,7 @@ def test_shortlisted_outputs_change_nothing(model: str, search: str, monkeypatch
 
 @pytest.mark.parametrize("model", ["rnn", "transformer"])
 def test_int8_changes_scores_a_little(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("saccade.runtime.precision.MIN_QUANTIZED_WEIGHTS", 1)
+    monkeypatch.setattr("saccade.runtime.linear.MIN_QUANTIZED_WEIGHTS", 1)
     translator = make(model)
     exact = translator.translate(SOURCES, beam=1)
     rounded = translator.translate(SOURCES, beam=1, precision="int8")

@@ -19,7 +19,7 @@ SENTENCES = sorted((source for source in SOURCES if source.strip()), key=len)[:3
 @pytest.fixture(autouse=True)
 def _as_large_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small matrices are quantized and have shortlists, too."""
-    monkeypatch.setattr("saccade.runtime.precision.MIN_QUANTIZED_WEIGHTS", 1)
+    monkeypatch.setattr("saccade.runtime.linear.MIN_QUANTIZED_WEIGHTS", 1)
     monkeypatch.setattr("saccade.runtime.shortlist.MIN_WEIGHTS", 1)
 
 

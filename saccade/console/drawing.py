@@ -14,9 +14,9 @@ from rich.console import Console
 
 from saccade.base.errors import InputError
 from saccade.base.files import expect_writable
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count, expect_text
 from saccade.look import KINDS, AttentionMap, Panel, draw, drawable, map_record, save_beside, save_figure, save_page
-from saccade.shell.options import TakesOptions
-from saccade.shell.parser import count, expect_text
 
 FIGURES = ("png", "svg", "pdf")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.streams import Incoming, Line
+from saccade.console.streams import Incoming, Line
 from saccade.vision import IMAGE_ENDINGS
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from saccade.base.errors import InputError
-from saccade.shell.parser import expect_text
+from saccade.console.parser import expect_text
 
 
 def one_text(inputs: Sequence[str], name: str, wanted: str) -> str:

@@ -4,10 +4,10 @@ import argparse
 from typing import Any
 
 from saccade.base.errors import InputError
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count
 from saccade.decode import Search
 from saccade.runtime.prepared import PRECISIONS
-from saccade.shell.options import TakesOptions
-from saccade.shell.parser import count
 
 
 def add_search_arguments(parser: TakesOptions, *, what: str = "translation", beam: int = 5) -> None:

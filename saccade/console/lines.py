@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from saccade.base.errors import InputError
-from saccade.shell.outputs import Blank, each, show_nothing, tell_failures
-from saccade.shell.parser import count
-from saccade.shell.streams import Incoming, Line
+from saccade.console.outputs import Blank, each, show_nothing, tell_failures
+from saccade.console.parser import count
+from saccade.console.streams import Incoming, Line
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")

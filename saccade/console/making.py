@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from saccade.shell.options import TakesOptions
+from saccade.console.options import TakesOptions
 
 MOST = 10_000_000  # pairs, images, stories: they are held in memory, to know what stood there before
 
