@@ -9,7 +9,9 @@ has trained for 400 steps. One JSON line a case:
     ratio            after / before: the median of the turns
 
 The case `command-line` is `saccade translate` of a file, from the start of its process to its end; `without_start` is
-the same less what a file of one line takes, which is the time to load torch and the model.
+the same less what a file of one line takes, which is the time to load torch and the model. `train-captions` is
+`saccade train shapes`, by the rate that its journal has, and `caption` is `saccade caption` of made scenes. The cases
+`attend-...` are passes forward and backward of `bench.attention`.
 """
 
 import argparse
@@ -27,8 +29,9 @@ from typing import Any
 from bench.race import ROOT, VOCABULARY, Case, Side, environment_of, job, race
 from bench.sides.turns import END, Pair
 
-LENGTH, LINES = 16, 2000
-COMMAND_LINE = "command-line"
+LENGTH, LINES, SCENES = 16, 2000, 400
+COMMAND_LINE, CAPTIONS, ATTENTION = "command-line", "captions", "attention"
+ATTENTION_CASES = ("additive-long", "scaled-dot", "general", "cosine", "multi-head")
 
 
 def decoding(**changes: Any) -> dict[str, Any]:
@@ -74,20 +77,83 @@ def translate_files(sides: Sequence[Side], folder: Path, *, turns: int) -> dict[
     whole, single = folder / "whole.txt", folder / "single.txt"
     whole.write_text("".join(f"{line}\n" for line in lines))
     single.write_text(f"{lines[0]}\n")
+    words = [[["translate", str(model), str(path)] for path in (whole, single)] for model in models]
+    return {"case": COMMAND_LINE, "unit": "sentences/s"} | _commands(sides, words, count=LINES, turns=turns)
+
+
+def caption_images(sides: Sequence[Side], folder: Path, *, turns: int) -> list[dict[str, Any]]:
+    """Captioning: its training, and the command line with and without the time that it takes to start."""
+    rates: list[list[float]] = [[], []]
+    models: list[Path] = []
+    for number in range(turns + 1):
+        for place, side in enumerate(sides):
+            run = folder / f"scenes {place} {number}"
+            steps = ["train.steps=40", "train.log_every=20", "train.validate_every=40", "data.scenes=600"]
+            _run(side, "train", "shapes", *steps, "--run", str(run))
+            lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+            last = [line for line in lines if "rate" in line][-1]
+            if number:
+                rates[place].append(last["rate"])
+            else:
+                models.append(run / "model")
+    after, before = rates
+    ratio = statistics.median(ours / theirs for ours, theirs in zip(after, before, strict=True))
+    trained = {"after": round(statistics.median(after), 1), "before": round(statistics.median(before), 1)}
+    scenes = folder / "scenes"
+    _run(sides[0], "data", "make", "shapes", "--scenes", str(SCENES), "--out", str(scenes))
+    single = min(scenes.glob("*.png"))
+    words = [[["caption", str(model), str(path)] for path in (scenes, single)] for model in models]
+    return [
+        {"case": "train-captions", "unit": "words/s", **trained, "ratio": round(ratio, 2)},
+        {"case": "caption", "unit": "images/s"} | _commands(sides, words, count=SCENES, turns=turns),
+    ]
+
+
+def attend(sides: Sequence[Side], *, turns: int) -> list[dict[str, Any]]:
+    """Attention by itself, forward and backward."""
+    rates: dict[str, list[list[float]]] = {name: [[], []] for name in ATTENTION_CASES}
+    for number in range(turns + 1):
+        for place, side in enumerate(sides):
+            command = [sys.executable, "-m", "bench.attention", *ATTENTION_CASES, "--turns", "3"]
+            found = subprocess.run(  # noqa: S603
+                command,
+                cwd=side.checkout,
+                env=environment_of(side),
+                check=True,
+                stdout=subprocess.PIPE,
+                encoding="utf-8",
+            )
+            for line in map(json.loads, found.stdout.splitlines()):
+                if number:  # the first turn warms up
+                    rates[line["case"]][place].append(1 / line["seconds"])
+    return [
+        {
+            "case": f"attend-{name}",
+            "unit": "passes/s",
+            "after": round(statistics.median(after), 2),
+            "before": round(statistics.median(before), 2),
+            "ratio": round(statistics.median(ours / theirs for ours, theirs in zip(after, before, strict=True)), 2),
+        }
+        for name, (after, before) in rates.items()
+    ]
+
+
+def _commands(
+    sides: Sequence[Side], words: Sequence[Sequence[Sequence[str]]], *, count: int, turns: int
+) -> dict[str, float]:
+    """The rates of two commands of each side: one with `count` inputs, and one with a single input."""
     seconds: list[list[tuple[float, float]]] = [[], []]
     for number in range(turns + 1):
-        for times, side, model in zip(seconds, sides, models, strict=True):
-            took = [_run(side, "translate", str(model), str(path)) for path in (whole, single)]
+        for times, side, (many, one) in zip(seconds, sides, words, strict=True):
+            took = _run(side, *many), _run(side, *one)
             if number:  # the first turn warms up
                 times.append((took[0], took[0] - took[1]))
     after, before = seconds
     with_start = [theirs[0] / ours[0] for ours, theirs in zip(after, before, strict=True)]
     without_start = [theirs[1] / ours[1] for ours, theirs in zip(after, before, strict=True)]
     return {
-        "case": COMMAND_LINE,
-        "unit": "sentences/s",
-        "after": round(LINES / statistics.median(whole for whole, _ in after), 1),
-        "before": round(LINES / statistics.median(whole for whole, _ in before), 1),
+        "after": round(count / statistics.median(whole for whole, _ in after), 1),
+        "before": round(count / statistics.median(whole for whole, _ in before), 1),
         "ratio": round(statistics.median(with_start), 2),
         "without_start": round(statistics.median(without_start), 2),
     }
@@ -110,7 +176,7 @@ def _run(side: Side, *words: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="This checkout against another one, in one run.")
-    names = [*JOBS, COMMAND_LINE]
+    names = [*JOBS, COMMAND_LINE, CAPTIONS, ATTENTION]
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"all, or some of: {', '.join(names)}")
     parser.add_argument("--before", type=Path, required=True, metavar="DIR", help="another checkout of saccade")
     parser.add_argument("--turns", type=int, default=5, help="of each side, after one to warm up (5)")
@@ -132,10 +198,15 @@ def main() -> None:
             if chosen.cases and name not in chosen.cases:
                 continue
             if name == COMMAND_LINE:
-                line = translate_files(sides, Path(folder), turns=chosen.turns)
+                lines = [translate_files(sides, Path(folder), turns=chosen.turns)]
+            elif name == CAPTIONS:
+                lines = caption_images(sides, Path(folder), turns=chosen.turns)
+            elif name == ATTENTION:
+                lines = attend(sides, turns=chosen.turns)
             else:
-                line = compare(name, sides, pairs=pairs, turns=chosen.turns, threads=chosen.threads)
-            print(json.dumps(line), flush=True)
+                lines = [compare(name, sides, pairs=pairs, turns=chosen.turns, threads=chosen.threads)]
+            for line in lines:
+                print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

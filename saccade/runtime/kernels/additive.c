@@ -8,8 +8,8 @@
  * with their dimensions as rows, [N][D][S]: the innermost loop runs over neighbouring keys and fills vector registers.
  * Four dimensions (forward) or four queries (backward) go through that loop together, to reuse what was loaded.
  *
- * Trainings of an RNN with additive attention over sentences gain nothing to speak of, 1.04 times (python -m bench.kernels, two threads, AMD EPYC);
- * attention over long inputs does: docs/attention.md.
+ * A recurrent language model that looks back over 256 characters trains 3.4 times as fast as by torch's operations; over
+ * sentences, which are short, it makes no difference (python -m bench.kernels, two threads, AMD EPYC).
  */
 #include <stdint.h>
 

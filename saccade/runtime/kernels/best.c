@@ -2,8 +2,8 @@
  * The likeliest tokens of each row of logits, for best.py: log-softmax and top-k in one call, with nothing in between.
  * For logits that lie row by row, [R][V], and for those that lie token by token, [V][R].
  *
- * A search for one sentence at a time with beam 5 is 1.1 times as fast as by topk and logsumexp
- * (python -m bench.kernels, two threads, AMD EPYC).
+ * A Transformer's search for 64 sentences at a time with beam 5 is 1.2 times as fast as by topk and logsumexp, for one
+ * sentence at a time, and of an RNN's, 1.1 times (python -m bench.kernels, two threads, AMD EPYC).
  */
 #include <float.h>
 #include <math.h>
