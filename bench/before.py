@@ -101,8 +101,8 @@ def caption_images(sides: Sequence[Side], folder: Path, *, turns: int) -> list[d
     trained = {"after": round(statistics.median(after), 1), "before": round(statistics.median(before), 1)}
     scenes = folder / "scenes"
     _run(sides[0], "data", "make", "shapes", "--scenes", str(SCENES), "--out", str(scenes))
-    single = min(scenes.glob("*.png"))
-    words = [[["caption", str(model), str(path)] for path in (scenes, single)] for model in models]
+    images = scenes / "images"
+    words = [[["caption", str(model), str(path)] for path in (images, min(images.iterdir()))] for model in models]
     return [
         {"case": "train-captions", "unit": "words/s", **trained, "ratio": round(ratio, 2)},
         {"case": "caption", "unit": "images/s"} | _commands(sides, words, count=SCENES, turns=turns),

@@ -62,7 +62,7 @@ if not TYPE_CHECKING:  # to which every name would be one that there is
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 __all__ = [

@@ -24,4 +24,5 @@ class Stopped(Exception):  # noqa: N818 - nothing went wrong
 
 def expect(name: str, found: object, fits: bool, wanted: str) -> None:  # noqa: FBT001
     if not fits:
-        raise InputError(f"{name}: found {found}, wanted {wanted}")
+        shown = repr(found) if isinstance(found, str) else found
+        raise InputError(f"{name}: found {shown}, wanted {wanted}")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from saccade.base.errors import InputError
-from saccade.base.files import make_folder, read_own, write_file
+from saccade.base.files import is_leftover, make_folder, read_own, write_file
 from saccade.base.settings import Settings, check_settings, read_yaml, write_yaml
 from saccade.base.tensors import Header, expect_tensors, read_header, read_tensors, write_tensors
 
@@ -63,7 +63,8 @@ def read_into(net: nn.Module, path: Path, *, remedy: str = _REMEDY) -> None:
 def model_folder(path: Path) -> Path:
     """The model's folder that is meant: the folder itself, or of a run the model that it has so far."""
     if not path.is_dir():
-        raise InputError(f"{path}: no such folder; a model is the folder that `saccade train` ends with, RUN/model")
+        what = "a file" if path.exists() else "no such folder"
+        raise InputError(f"{path}: {what}; a model is the folder that `saccade train` ends with, RUN/model")
     if (path / RUN).is_file() and not (path / WEIGHTS).exists():
         path = path / MODEL
         if not (path / WEIGHTS).exists():  # which is written last
@@ -77,6 +78,15 @@ def model_folder(path: Path) -> Path:
         hint = f"did you mean {inside}?" if (inside / CONFIG).is_file() else f"a model has {CONFIG} and {WEIGHTS}"
         raise InputError(f"{path}: no {' and no '.join(missing)} there; {hint}")
     return path
+
+
+def expect_own(folder: Path) -> None:
+    """Raise unless a model may be written there: a new folder, an empty one, one that has a model, a run's."""
+    if not folder.is_dir() or (folder / WEIGHTS).is_file() or (folder.parent / RUN).is_file():
+        return
+    others = sorted(path.name for path in folder.iterdir() if not is_leftover(path.name))
+    if others:
+        raise InputError(f"{folder} has other things in it, such as {others[0]}, and no model; choose a new folder")
 
 
 def expect_whole(folder: Path) -> None:

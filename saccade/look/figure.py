@@ -167,6 +167,8 @@ def _heading(attention: AttentionMap, layer: int | None, head: int | None) -> st
 def save_figure(path: str | Path, attention: AttentionMap, **how: Any) -> None:
     """Draw and write; the name's end says whether PNG, SVG or PDF. A map of an image is drawn over that image."""
     path = as_path(path)
+    if not isinstance(attention, AttentionMap):
+        raise InputError(f"attention: found {type(attention).__name__}, wanted one map; of several, write maps[0]")
     form = form_of(path)
     over_image = isinstance(attention.columns, Grid) and attention.columns.image is not None
     figure = draw_overlay(attention, **how) if over_image else draw_figure(attention, **how)

@@ -67,6 +67,11 @@ class AttentionMap:
         wanted = (len(self.rows), len(self.column_labels))
         object.__setattr__(self, "weights", _checked(self.weights, wanted))
 
+    def __repr__(self) -> str:
+        """What it is a map of, in a line: weights and images would take pages."""
+        sizes = " x ".join(map(str, self.weights.shape))
+        return f"AttentionMap({self.kind}, <{sizes}>{f', {self.name!r}' if self.name else ''})"
+
     @property
     def column_labels(self) -> Sequence[str]:
         return self.columns.labels() if isinstance(self.columns, Grid) else self.columns

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from saccade.base.errors import InputError
+from saccade.base.mistakes import short
 from saccade.base.model_folder import CONFIG, model_folder, read_config
 from saccade.tasks.kind import AnyKind, kind_of
 from saccade.tasks.model import Model, Modules
@@ -26,9 +27,16 @@ def load(
 
     modules  parts of the model that are your own, as they were handed to `train`: {"image_encoder": MyEncoder()}
     """
+    if not isinstance(folder, str | Path):
+        raise InputError(f"folder: found {short(folder)}, wanted the path of a model's folder, or of a run's")
+    if model_class is not None and not (isinstance(model_class, type) and issubclass(model_class, Model)):
+        raise InputError(f"model_class: found {short(model_class)}, wanted a class, such as saccade.Translator")
     kind = kind_of_folder(folder)
     if model_class is not None and not issubclass(kind.model, model_class):
-        raise InputError(f"{folder} is a model that {kind.does}; use it with: {kind.use.format(model=folder)}")
+        raise InputError(
+            f"{folder} is a {kind.model.__name__}, a model that {kind.does}; wanted a {model_class.__name__};"
+            f" use it with: {kind.use.format(model=folder)}"
+        )
     return kind.model.load(folder, modules=modules)
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
-from saccade.base.model_folder import load_model, model_folder, read_settings, write_model
+from saccade.base.model_folder import expect_own, load_model, model_folder, read_settings, write_model
 from saccade.base.settings import Settings
 from saccade.look import AttentionMap
 from saccade.nets import evaluating
@@ -76,7 +76,11 @@ class Model(ABC, Generic[SettingsT, NetT]):
         return load_model(cls.maker_with(settings, where, modules) if modules else cls.maker(settings, where), where)
 
     def save(self, folder: str | Path) -> None:
-        """Write the model's folder; the weights last, so that a folder that has them is whole."""
+        """Write the model's folder; the weights last, so that a folder that has them is whole.
+
+        A folder with other things in it is refused.
+        """
         where = Path(folder)
+        expect_own(where)
         make_folder(where)
         write_model(where, self.settings, self.net, files=self.save_files(where))

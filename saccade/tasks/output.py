@@ -46,14 +46,14 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    if value is None or (isinstance(value, list | str) and not value):
+    if value is None or (isinstance(value, list) and not value):
         return ""
     if isinstance(value, np.ndarray):
         return f"<{' x '.join(map(str, value.shape))}>"
     if isinstance(value, list) and (len(value) > 3 or isinstance(value[0], Output)):
         return f"<{len(value)}>"
     if isinstance(value, Output):
-        return "<>"
+        return f"<{type(value).__name__}>"
     return f"{value:.4g}" if isinstance(value, float) else _cut(repr(value), _WIDTH)
 
 

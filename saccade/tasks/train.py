@@ -12,7 +12,7 @@ from saccade.tasks.kind import Data, kind_of
 from saccade.tasks.model import Model, Modules
 from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import recipe_of_run, start_training
-from saccade.training import Callback, Recipe, Reporter, make_reporter
+from saccade.training import Callback, Recipe, Reporter, expect_callbacks, make_reporter
 
 ModelT = TypeVar("ModelT", bound=Model[Any, Any])
 SettingValue = bool | int | float | str | Path | None | Sequence["SettingValue"] | Mapping[str, "SettingValue"]
@@ -61,6 +61,7 @@ def train(
     modules      parts of the model that are your own, such as {"image_encoder": MyEncoder()} of a captioner
     reporter     is told how it goes; without one, there is a bar on the terminal, or lines where there is none
     """
+    expect_callbacks(callbacks)
     folder = Path(run)
     assignments = _assignments(settings)
     if isinstance(recipe, Recipe):

@@ -1,6 +1,6 @@
 """Training: the loop, schedules, checkpoints. Nothing here knows what is learnt."""
 
-from saccade.training.callback import Callback
+from saccade.training.callback import Callback, expect_callbacks
 from saccade.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from saccade.training.journal import Journal, read_journal
 from saccade.training.loop import CHECKPOINT, average, describe, make_optimizer, train
@@ -30,6 +30,7 @@ __all__ = [
     "average",
     "count_parameters",
     "describe",
+    "expect_callbacks",
     "learning_rate",
     "load_checkpoint",
     "make_optimizer",

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from saccade.base.errors import InputError
+from saccade.base.mistakes import short
+
 
 class Callback:
     """Is called as a training goes on; override what you want. `model` is the model itself, to look at, not to change.
@@ -16,6 +19,16 @@ class Callback:
     def on_validation_end(self, step: int, metrics: dict[str, float], model: Any) -> bool:
         """A validation is done; True ends the training, as early stopping does."""
         return False
+
+
+def expect_callbacks(callbacks: object) -> None:
+    """Raise unless these are callbacks: not one alone, not a class, not a function."""
+    if not isinstance(callbacks, Sequence):
+        raise InputError(f"callbacks: found {type(callbacks).__name__}, wanted a list of them; write [callback]")
+    for callback in callbacks:
+        if not isinstance(callback, Callback):
+            hint = "; write its name with ()" if isinstance(callback, type) else ""
+            raise InputError(f"callbacks: found {short(callback)}, wanted objects of classes made from Callback{hint}")
 
 
 def any_ends(callbacks: Sequence[Callback], step: int, metrics: dict[str, float], model: Any) -> bool:

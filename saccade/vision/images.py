@@ -142,6 +142,8 @@ def _opened(source: ImageSource, name: str | None, *, most: int) -> Iterator[Ima
                 yield _as_rgb(ImageOps.exif_transpose(image))
     except Image.DecompressionBombError:
         raise InputError(f"{name}: far too large an image; wanted at most {_MOST_PIXELS:,} pixels") from None
+    except IsADirectoryError:
+        raise InputError(f"{name}: a folder, wanted an image; name the files in it") from None
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except UnidentifiedImageError:
@@ -172,6 +174,9 @@ def _as_rgb(image: Image.Image) -> Image.Image:
 
 
 def _from_pixels(pixels: NDArray[Any] | Tensor, name: str) -> Image.Image:
+    if not isinstance(pixels, np.ndarray | Tensor):
+        found = type(pixels).__name__
+        raise InputError(f"{name}: found {found}, wanted a file's name, its bytes, a PIL image, an array or a tensor")
     if isinstance(pixels, Tensor):
         pixels = pixels.detach().cpu().numpy()
         pixels = np.moveaxis(pixels, 0, -1) if pixels.ndim == 3 else pixels

@@ -151,7 +151,7 @@ def test_bad_questions_get_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="batch_size"):
         network.answer_all(QUESTIONS, batch_size=0)
     network.save(tmp_path)
-    with pytest.raises(InputError, match=r"is a model that answers questions; use it with: saccade ask"):
+    with pytest.raises(InputError, match=r"a model that answers questions; wanted a \w+; use it with: saccade ask"):
         saccade.load(tmp_path, Translator)
     (tmp_path / "words.txt").write_text("only\nthese\n")
     with pytest.raises(InputError, match=r"words\.txt: damaged, or changed since the model was written"):
