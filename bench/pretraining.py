@@ -10,7 +10,7 @@ with the same settings from three starts:
 
 Smaller sets are parts of the larger ones, drawn by a seed. The model with the best BLEU on the validation set is scored
 on test_2016_flickr with beam 5. `DIR/journal.jsonl` has a line for each run that is done. What was begun goes on when
-the same command is run again; `--minutes` ends it in the midst, and it says so.
+the same command is run again; `--minutes` ends it in the midst, and it says so. Other settings want another DIR.
 """
 
 import argparse
@@ -142,9 +142,13 @@ def pretrain(share: float | None, data: Path, out: Path, budget: Budget, setting
     """The run of a denoiser of both sides of the training set; without a share, of one step, for its vocabulary."""
     steps = 1 if share is None else scaled(PRETRAINING_STEPS, share)
     run = out / f"denoiser-{steps}"
-    model = load_recipe("multi30k-transformer").model_dump(mode="json")
-    same = [f"model.{name}={value}" for name, value in model["model"].items() if name != "dropout"]
-    same += [f"vocabulary.{name}={model['vocabulary'][name]}" for name in ("kind", "method", "size", "lowercase")]
+    translator = load_recipe("multi30k-transformer").model_dump(mode="json")
+    same = [
+        f"{group}.{name}={json.dumps(value)}"
+        for group in ("model", "vocabulary")
+        for name, value in translator[group].items()
+        if name != "dropout"
+    ]
     texts = [
         f"data.{name}=[{data / file}.en,{data / file}.de]" for name, file in (("text", "train"), ("valid_text", "val"))
     ]

@@ -64,7 +64,7 @@ class Vocabularies(NamedTuple):
 
 
 def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> Vocabularies:
-    """The vocabularies of a training corpus of pairs."""
+    """The vocabularies of a training corpus."""
     sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
     if settings.joint:
         both = learn_vocabulary([*sources, *targets], settings)
