@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import before, busy
+from bench import before, busy, pretraining
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
+from saccade.base.errors import InputError
 from saccade.runtime import threads as waiting
 
 PAIRS: list[Pair] = [([4] * length + [3], [5] * (length % 7 + 2) + [3]) for length in range(3, 20) for _ in range(4)]
@@ -94,3 +95,31 @@ def test_enough_random_pairs_are_as_long_as_decoding_wants() -> None:
     assert sum(len(source) == before.LENGTH for source, _ in pairs) >= max(
         one["sentences"] for one in before.JOBS.values()
     )
+
+
+def test_smaller_parts_are_in_larger_ones_line_by_line(tmp_path: Path) -> None:
+    for end in ("en", "de"):
+        (tmp_path / f"train.{end}").write_text("".join(f"{end} {number}\n" for number in range(50)))
+    found: list[list[list[str]]] = []
+    for count in (7, 19):
+        settings = pretraining.write_part(tmp_path, tmp_path / str(count), count)
+        assert settings[0] == f"data.train.source={tmp_path / str(count) / 'train.en'}"
+        found.append([(tmp_path / str(count) / f"train.{end}").read_text().splitlines() for end in ("en", "de")])
+    for source, target in found:
+        assert [line.removeprefix("en ") for line in source] == [line.removeprefix("de ") for line in target]
+    assert [len(source) for source, _ in found] == [7, 19]
+    assert set(found[0][0]) < set(found[1][0])
+
+
+def test_what_stands_in_the_journal_is_not_measured_again(tmp_path: Path) -> None:
+    cases = [pretraining.Case("nothing", pairs, 1, 5e-3, 1.0) for pairs in (1000, 5000)]
+    assert list(pretraining.left_to_do(cases, tmp_path / "journal.jsonl")) == cases
+    (tmp_path / "journal.jsonl").write_text(json.dumps({**cases[0]._asdict(), "bleu": 12.5}) + "\n")
+    assert list(pretraining.left_to_do(cases, tmp_path / "journal.jsonl")) == cases[1:]
+
+
+def test_a_pretraining_whose_time_is_over_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the time is over in the midst of log; run the same command to go on"):
+        pretraining.Budget(0).run(["doctor"], tmp_path / "log")
+    with pytest.raises(InputError, match="saccade nonsense ended with code 2"):
+        pretraining.Budget(1).run(["nonsense"], tmp_path / "log")

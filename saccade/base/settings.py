@@ -203,14 +203,18 @@ def path_settings(settings: Settings, prefix: str = "") -> dict[str, str]:
         value = getattr(settings, name)
         if isinstance(value, Settings):
             found |= path_settings(value, f"{prefix}{name}.")
-        elif isinstance(value, str) and _is_path(field):
-            found[prefix + name] = value
+        elif value is not None and _is_path(field):
+            found[prefix + name] = value if isinstance(value, str) else f"[{','.join(value)}]"
     return found
 
 
 def _is_path(field: FieldInfo) -> bool:
-    inner = (getattr(part, "__metadata__", ()) for part in get_args(field.annotation))
-    return any(_IS_PATH in metadata for metadata in (field.metadata, *inner))
+    """Whether it is a `DataPath`, or a list of them; either may be None."""
+    return _IS_PATH in field.metadata or _has_path(field.annotation)
+
+
+def _has_path(annotation: object) -> bool:
+    return _IS_PATH in getattr(annotation, "__metadata__", ()) or any(map(_has_path, get_args(annotation)))
 
 
 def located(settings: Kind, folders: Sequence[Path]) -> Kind:
@@ -220,6 +224,12 @@ def located(settings: Kind, folders: Sequence[Path]) -> Kind:
         value = getattr(settings, name)
         if isinstance(value, Settings):
             changes[name] = located(value, folders)
-        elif isinstance(value, str) and _is_path(field):
-            changes[name] = next((str(folder / value) for folder in folders if (folder / value).exists()), value)
+        elif value is not None and _is_path(field):
+            changes[name] = (
+                _found(value, folders) if isinstance(value, str) else [_found(path, folders) for path in value]
+            )
     return settings.model_copy(update=changes)
+
+
+def _found(path: str, folders: Sequence[Path]) -> str:
+    return next((str(folder / path) for folder in folders if (folder / path).exists()), path)

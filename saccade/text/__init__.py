@@ -1,6 +1,8 @@
 """Text: vocabularies, sentence files, batches by length."""
 
 from saccade.text.batches import Batch, Batches, Example, make_batch, pad
+from saccade.text.lines import read_texts
+from saccade.text.noise import NoiseSettings, damage
 from saccade.text.overlong import split_tokens, truncate_tokens
 from saccade.text.pairs import Pair, expect_full, read_aligned, read_table, write_pairs
 from saccade.text.vocabularies import (
@@ -17,11 +19,12 @@ from saccade.text.vocabularies import (
     vocabulary_files,
     vocabulary_path,
 )
-from saccade.text.vocabularies.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary
+from saccade.text.vocabularies.vocabulary import END, MASK, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary
 from saccade.text.words import merge_to_words
 
 __all__ = [
     "END",
+    "MASK",
     "PAD",
     "SPECIAL",
     "START",
@@ -30,11 +33,13 @@ __all__ = [
     "Batch",
     "Batches",
     "Example",
+    "NoiseSettings",
     "Pair",
     "Tokens",
     "Vocabularies",
     "Vocabulary",
     "VocabularySettings",
+    "damage",
     "expect_full",
     "have_vocabularies",
     "learn_vocabularies",
@@ -46,6 +51,7 @@ __all__ = [
     "pad",
     "read_aligned",
     "read_table",
+    "read_texts",
     "remove_vocabularies",
     "save_vocabularies",
     "split_tokens",

@@ -3,8 +3,8 @@
 from saccade.text.vocabularies.vocabulary import END, SPECIAL, Tokens
 
 # After such a sign a sentence ends, or a clause does.
-_SENTENCE_ENDS, _CLAUSE_ENDS = frozenset(".!?…。！？।؟"), frozenset(",;:—–，；：、،؛")
-_CLOSING = "\"'”’»)]}」』"  # what may stand behind the sign
+SENTENCE_ENDS, _CLAUSE_ENDS = frozenset(".!?…。！？।؟"), frozenset(",;:—–，；：、،؛")
+CLOSING = "\"'”’»)]}」』"  # what may stand behind the sign
 _EARLIEST = 2  # a good end of a part is looked for in the last half of the room
 
 
@@ -47,10 +47,10 @@ def _goodness(tokens: Tokens, position: int) -> int:
     written = tokens.words[word]
     if len(written) == 1 and len(tokens.words[word + 1]) == 1:  # of characters, each is a word
         if not written.isspace():
-            return 3 if written in _SENTENCE_ENDS and ord(written) > 0x7F else 0
+            return 3 if written in SENTENCE_ENDS and ord(written) > 0x7F else 0
         written = "".join(tokens.words[max(word - 3, 0) : word])
-    sign = written.rstrip(_CLOSING)[-1:]
-    return 3 if sign in _SENTENCE_ENDS else 2 if sign in _CLAUSE_ENDS else 1
+    sign = written.rstrip(CLOSING)[-1:]
+    return 3 if sign in SENTENCE_ENDS else 2 if sign in _CLAUSE_ENDS else 1
 
 
 def _part(tokens: Tokens, first: int, end: int) -> Tokens:

@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.base.settings import check_settings, differences, override, parse_yaml, read_yaml, write_yaml
+from saccade.base.settings import (
+    check_settings,
+    differences,
+    located,
+    override,
+    parse_yaml,
+    path_settings,
+    read_yaml,
+    write_yaml,
+)
 from saccade.tasks.translation.recipe import TranslationRecipe
 
 GOOD = {"task": "translation", "data": {"make": "dates"}, "model": {"kind": "rnn"}}
@@ -129,3 +138,11 @@ def test_differences_are_named() -> None:
 def test_a_file_without_settings(values: object) -> None:
     with pytest.raises(InputError, match=r"^x: found .*wanted settings"):
         check_settings(TranslationRecipe, values, where="x")
+
+
+def test_paths_in_lists_are_found_where_they_lie(tmp_path: Path) -> None:
+    (tmp_path / "b.txt").touch()
+    values = {**GOOD, "data": {"text": ["a.txt", "b.txt"]}, "vocabulary": {"joint": True}}
+    recipe = check_settings(TranslationRecipe, values, where="x")
+    assert path_settings(recipe) == {"data.text": "[a.txt,b.txt]"}
+    assert located(recipe, [tmp_path]).data.text == ["a.txt", str(tmp_path / "b.txt")]

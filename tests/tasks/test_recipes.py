@@ -26,7 +26,7 @@ from saccade.tasks.story_qa.stories import write_stories
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.recipe import TranslationRecipe
 from saccade.tasks.translation.settings import RnnSettings
-from saccade.text import write_pairs
+from saccade.text import NoiseSettings, write_pairs
 from saccade.training import Recipe, Silent
 from saccade.vision import make_scenes, write_scenes
 
@@ -84,10 +84,22 @@ def smaller(recipe: Recipe[Any, Any], folder: Path) -> list[str]:
             data = [f"data.images={folder}", f"data.captions={captions}", "data.train=null", "data.valid=null"]
             return [*settings, *data, "vocabulary.min_frequency=1"]
         return [*settings, "data.scenes=40"]
-    if recipe.data.make is None:
-        write_pairs(folder / "pairs.tsv", [Dates(2).pair(n) for n in range(120)])
-        return [*settings, f"data.train={folder / 'pairs.tsv'}", "data.valid=null", "vocabulary.size=300"]
-    return [*settings, "data.pairs=150"]
+    return [*settings, *small_corpus(recipe, folder)]
+
+
+def small_corpus(recipe: TranslationRecipe, folder: Path) -> list[str]:
+    if recipe.data.make is not None:
+        return ["data.pairs=150"]
+    pairs = [Dates(2).pair(n) for n in range(120)]
+    if recipe.data.text is not None:
+        (folder / "text.txt").write_text("".join(f"{pair.source}. Yes.\n" for pair in pairs))
+        return [f"data.text={folder / 'text.txt'}", "vocabulary.size=300"]
+    write_pairs(folder / "pairs.tsv", pairs)
+    return [f"data.train={folder / 'pairs.tsv'}", "data.valid=null", "vocabulary.size=300"]
+
+
+# Settings of plain text to restore, which the recipe for it shows.
+TEXT = ("text", "valid_text", "names", "noise")
 
 
 def names_in(values: dict[str, Any], prefix: str = "") -> set[str]:
@@ -117,6 +129,7 @@ def test_the_recipes_for_ones_own_files_show_every_setting(name: str, model: typ
         assert all_names(annotation, f"{group}.") <= found
     assert all_names(model, "model.") <= found
     made = {
+        *(f"data.{name}" for name in TEXT),
         "data.make",
         "data.pairs",
         "data.from_language",
@@ -139,6 +152,12 @@ def test_the_recipes_for_ones_own_files_show_every_setting(name: str, model: typ
         "label_smoothing",
         "validate_every",
     }
+
+
+def test_the_recipe_for_plain_text_shows_all_that_is_about_text() -> None:
+    data = yaml.safe_load(recipe_text("denoise"))["data"]
+    assert set(TEXT) <= data.keys()
+    assert data["noise"].keys() == NoiseSettings.model_fields.keys()
 
 
 def test_who_lacks_a_public_set_is_told_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

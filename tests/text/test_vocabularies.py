@@ -11,12 +11,14 @@ from saccade.base.errors import InputError
 from saccade.tasks.translation.dates import Dates
 from saccade.text import (
     END,
+    MASK,
     UNKNOWN,
     Pair,
     Vocabularies,
     VocabularySettings,
     have_vocabularies,
     learn_vocabularies,
+    learn_vocabulary,
     load_vocabularies,
     save_vocabularies,
 )
@@ -143,3 +145,28 @@ def test_words_cut_by_failing_merges_are_lower_case_too() -> None:
     sample = learn_vocabularies(PAIRS, settings).sampler(rate=0.1, seed=1)
     loud = Pair(PAIRS[0].source.upper(), PAIRS[0].target)
     assert sample(loud, random.Random(3)) == sample(PAIRS[0], random.Random(3))
+
+
+@every_kind
+def test_a_mask_has_a_number_of_its_own(settings: VocabularySettings, tmp_path: Path) -> None:
+    texts = [pair.source for pair in PAIRS]
+    plain, vocabulary = (learn_vocabulary(texts, settings, mask=mask) for mask in (False, True))
+    assert (plain.has_mask(), vocabulary.has_mask()) == (False, True)
+    text = f"{MASK} {texts[0]} {MASK}"
+    tokens = vocabulary.encode(text)
+    number = vocabulary.encode(MASK).ids[0]
+    assert tokens.ids.count(number) == 2
+    assert tokens.words.count(MASK) == 2
+    assert vocabulary.decode(tokens.ids) == (text, tokens)
+    assert vocabulary.piece(number).strip("▁") == MASK
+    both = Vocabularies(vocabulary, vocabulary)
+    joint = settings.model_copy(update={"joint": True})
+    save_vocabularies(both, joint, tmp_path)
+    loaded = load_vocabularies(joint, tmp_path).source
+    assert loaded.has_mask()
+    assert loaded.encode(text) == tokens
+    # Besides, nothing is read otherwise than without it.
+    for other in texts[:50]:
+        assert [word for word, _ in vocabulary.split(other)] == [word for word, _ in plain.split(other)]
+        assert UNKNOWN not in vocabulary.encode(other).ids
+        assert MASK not in vocabulary.decode(vocabulary.encode(other).ids)[0]

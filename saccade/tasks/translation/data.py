@@ -13,12 +13,12 @@ from saccade.tasks.translation.made import split_corpus
 from saccade.tasks.translation.numbers import Numbers
 from saccade.tasks.translation.public import SETS
 from saccade.tasks.translation.recipe import DataSettings, Files
-from saccade.text import Pair, expect_full, read_aligned, read_table
+from saccade.text import Pair, expect_full, read_aligned, read_table, read_texts
 from saccade.text.records import LeftOut
 
 
 class Splits(NamedTuple):
-    """Pairs to learn from and pairs to validate with."""
+    """Pairs to learn from and pairs to validate with. Of plain text, both sides are the text: noise comes later."""
 
     train: list[Pair]
     valid: list[Pair]
@@ -30,6 +30,13 @@ class Splits(NamedTuple):
 
 def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda text: None) -> Splits:
     """Read or make the pairs; `tell` is told what is left out of them."""
+    if settings.text is not None:
+        texts = _read_text(settings.text, settings, tell)
+        if settings.valid_text is not None:
+            return Splits(texts, _read_text(settings.valid_text, settings, tell))
+        if len(texts) < 2:
+            raise InputError(f"{settings.text[0]}: one text is too few to train and to validate; give data.valid_text")
+        return _hold_out(texts, settings)
     if settings.train is None:
         return _made(settings)
     pairs = _read(settings.train, settings, tell)
@@ -37,6 +44,10 @@ def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda tex
         return Splits(pairs, _read(settings.valid, settings, tell))
     if len(pairs) < 2:
         raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
+    return _hold_out(pairs, settings)
+
+
+def _hold_out(pairs: list[Pair], settings: DataSettings) -> Splits:
     rng = random.Random(f"hold out {settings.seed}")
     held_out = set(rng.sample(range(len(pairs)), min(settings.validation_size, max(len(pairs) // 10, 1))))
     train = [pair for index, pair in enumerate(pairs) if index not in held_out]
@@ -60,6 +71,16 @@ def locate(pair: Pair, settings: DataSettings) -> str:
         if files is not None and pair in pairs:
             return f"{files.name}, pair {pairs.index(pair) + 1}"
     return "data"
+
+
+def _read_text(paths: list[str], settings: DataSettings, tell: Callable[[str], None]) -> list[Pair]:
+    texts: list[str] = []
+    for path in paths:
+        if not Path(path).exists():
+            raise InputError(f"{path}: no such file or folder; say where yours is: data.text=FILE, or data.text=[A,B]")
+        skip = settings.bad_pairs == "skip"
+        texts += read_texts(Path(path), names=settings.names, skip=skip, tell=tell)
+    return [Pair(text, text) for text in texts]
 
 
 def _read(files: Files, settings: DataSettings, tell: Callable[[str], None]) -> list[Pair]:

@@ -8,7 +8,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from saccade.base.settings import DataPath, Settings
 from saccade.nets.settings import TransformerSettings
 from saccade.tasks.translation.settings import RnnSettings, expect_joint_if_tied
-from saccade.text import VocabularySettings
+from saccade.text import NoiseSettings, VocabularySettings
+from saccade.text.corpus_files import NAMES
 from saccade.training import Recipe, TokenTrainSettings
 
 
@@ -39,6 +40,13 @@ def _from_text(value: Any) -> Any:
 FilesOrTable = Annotated[Files, BeforeValidator(_from_text)]
 
 
+def _one_as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+TextFiles = Annotated[list[DataPath], Field(min_length=1), BeforeValidator(_one_as_list)]
+
+
 class DataSettings(Settings):
     """What is learnt from."""
 
@@ -47,21 +55,32 @@ class DataSettings(Settings):
     source_column: str = "source"  # of a TSV or JSON lines file
     target_column: str = "target"
     bad_pairs: Literal["stop", "skip"] = "stop"  # what to do about unreadable, empty and overlong ones
+    text: TextFiles | None = None  # in place of train: plain text to restore, one or several files, a text a line
+    valid_text: TextFiles | None = None  # the same for validation; without it, texts are held out
+    names: Annotated[list[str], Field(min_length=1)] = Field(default=list(NAMES))  # which files of a folder of text
+    noise: NoiseSettings = NoiseSettings()  # how text is damaged
     make: Literal["dates", "numbers"] | None = None  # in place of train: a corpus with exact answers
     pairs: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000  # of a made corpus
     seed: int = 0  # of a made corpus, and of what is held out
     from_language: str = "en"  # of made numbers
     to_language: str = "fr"
     max_number: int = 999_999
-    validation_size: Annotated[int, Field(ge=1)] = 1000  # pairs for validation, where valid is not given
+    validation_size: Annotated[int, Field(ge=1)] = 1000  # pairs or texts for validation, where none are given
 
     @model_validator(mode="after")
     def _one_origin(self) -> "DataSettings":
-        if (self.train is None) == (self.make is None):
+        given = [name for name in ("train", "text", "make") if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = f"found {' and '.join(given)}, " if given else ""
             raise ValueError(
-                "wanted either train, such as data.train=pairs.tsv"
-                " or data.train.source=train.en data.train.target=train.de, or make, such as data.make=dates"
+                f"{found}wanted either train, such as data.train=pairs.tsv"
+                " or data.train.source=train.en data.train.target=train.de, or make, such as data.make=dates,"
+                " or plain text to restore, as in saccade train denoise data.text=FILE"
             )
+        if self.text is not None and self.valid is not None:
+            raise ValueError("valid: found pairs beside text, wanted text as well: data.valid_text=FILE")
+        if self.text is None and self.valid_text is not None:
+            raise ValueError("valid_text: found text to validate with, but none to learn from; add data.text=FILE")
         return self
 
 
@@ -93,6 +112,10 @@ class TranslationRecipe(Recipe[Literal["translation"], TranslationTrainSettings]
     @model_validator(mode="after")
     def _fits_together(self) -> "TranslationRecipe":
         expect_joint_if_tied(self.model, self.vocabulary)
+        if self.data.text is not None and not self.vocabulary.joint:
+            raise ValueError("vocabulary.joint: wanted true beside data.text: the text that is read is the one written")
+        if self.data.text is not None and self.vocabulary.bpe_dropout:
+            raise ValueError("vocabulary.bpe_dropout: wanted 0 beside data.text, whose noise is new each epoch already")
         return self
 
     def metrics(self) -> Sequence[str]:

@@ -14,11 +14,13 @@ from saccade.base.files import make_folder
 from saccade.base.order import Cursor
 from saccade.metrics import score_translations
 from saccade.tasks.translation.data import Splits, locate
+from saccade.tasks.translation.denoising import cut_overlong, damage_pairs, damaged_anew
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.net import translation_loss
 from saccade.tasks.translation.recipe import TranslationRecipe
 from saccade.tasks.translation.settings import TranslatorSettings
 from saccade.text import (
+    MASK,
     VOCABULARY,
     Batch,
     Batches,
@@ -27,6 +29,7 @@ from saccade.text import (
     Vocabularies,
     have_vocabularies,
     learn_vocabularies,
+    learn_vocabulary,
     load_vocabularies,
     save_vocabularies,
 )
@@ -34,7 +37,10 @@ from saccade.training import Reporter, Task, count_parameters
 
 
 class TranslationTask(Task[Batch, Translator]):
-    """Sentence pairs, a translator, and its scores on the validation pairs."""
+    """Sentence pairs, a translator, and its scores on the validation pairs.
+
+    Of plain text, the pairs are damaged texts and what they were: the same anew each epoch, or once for validation.
+    """
 
     unit = "tokens"
 
@@ -45,13 +51,15 @@ class TranslationTask(Task[Batch, Translator]):
         torch.manual_seed(recipe.train.seed)
         settings = TranslatorSettings(model=recipe.model, vocabulary=recipe.vocabulary)
         self.model = Translator.make(settings, vocabularies)
+        if recipe.data.text is not None:
+            splits = self._prepare_texts(splits, reporter)
         pairs, self.examples = self._encode(splits.train, "train", reporter)
         self.valid, valid_examples = self._encode(splits.valid, "valid", reporter)
-        cut_anew = self._cut_anew(pairs) if recipe.vocabulary.bpe_dropout else self.examples
-        self._batches = Batches(cut_anew, tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
+        self._batches = Batches(self._of_epoch(pairs), tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
+        what = "pairs" if recipe.data.text is None else "texts"
         reporter.say(
-            f"{len(self.examples):,} pairs to train on, {len(valid_examples):,} for validation;"
+            f"{len(self.examples):,} {what} to train on, {len(valid_examples):,} for validation;"
             f" vocabularies of {len(vocabularies.source):,} and {len(vocabularies.target):,};"
             f" {count_parameters(self.net):,} parameters"
         )
@@ -82,6 +90,23 @@ class TranslationTask(Task[Batch, Translator]):
         return {
             str(number): weights.mean((0, 1)) for number, weights in enumerate(maps, start=1) if weights is not None
         }
+
+    def _prepare_texts(self, splits: Splits, reporter: Reporter) -> Splits:
+        """Texts that the model can read, those for validation damaged once and for all."""
+        vocabulary, data, max_length = self.model.vocabularies.source, self.recipe.data, self.recipe.model.max_length
+        if not vocabulary.has_mask():
+            raise InputError(f"the vocabulary has no {MASK}, which a model that restores text has to know; begin anew")
+        train, valid = (cut_overlong(pairs, vocabulary, max_length=max_length, tell=reporter.say) for pairs in splits)
+        seed = f"{data.seed} valid"
+        return Splits(train, damage_pairs(valid, vocabulary, data.noise, max_length=max_length, seed=seed))
+
+    def _of_epoch(self, pairs: list[Pair]) -> list[Example] | Callable[[int], list[Example]]:
+        """The examples, or what gives those of an epoch."""
+        if self.recipe.data.text is not None:
+            limits = {"max_length": self.recipe.model.max_length, "seed": self.recipe.train.seed}
+            vocabulary = self.model.vocabularies.source
+            return damaged_anew(pairs, self.examples, vocabulary, self.recipe.data.noise, **limits)
+        return self._cut_anew(pairs) if self.recipe.vocabulary.bpe_dropout else self.examples
 
     def _cut_anew(self, pairs: list[Pair]) -> Callable[[int], list[Example]]:
         """For each epoch, the pairs with their words cut otherwise; one that gets too long by it stays as it was."""
@@ -129,8 +154,13 @@ class TranslationTask(Task[Batch, Translator]):
 def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path, reporter: Reporter) -> Vocabularies:
     if have_vocabularies(recipe.vocabulary, folder):
         return load_vocabularies(recipe.vocabulary, folder)
-    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(pairs):,} pairs")
-    vocabularies = learn_vocabularies(pairs, recipe.vocabulary)
+    if recipe.data.text is None:
+        reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(pairs):,} pairs")
+        vocabularies = learn_vocabularies(pairs, recipe.vocabulary)
+    else:
+        reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} and {MASK} from {len(pairs):,} texts")
+        both = learn_vocabulary([pair.target for pair in pairs], recipe.vocabulary, mask=True)
+        vocabularies = Vocabularies(both, both)
     make_folder(folder)
     save_vocabularies(vocabularies, recipe.vocabulary, folder)
     return vocabularies

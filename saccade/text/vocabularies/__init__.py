@@ -12,7 +12,7 @@ from saccade.base.settings import Settings
 from saccade.text.pairs import Pair
 from saccade.text.vocabularies.listed import Characters, ListedVocabulary, Words
 from saccade.text.vocabularies.subwords import Subwords
-from saccade.text.vocabularies.vocabulary import END, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary, tidy
+from saccade.text.vocabularies.vocabulary import END, MASK, PAD, SPECIAL, START, UNKNOWN, Tokens, Vocabulary, tidy
 
 VOCABULARY = "vocabulary"  # the folder of a run that its vocabulary is kept in
 
@@ -72,12 +72,13 @@ def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> V
     return Vocabularies(learn_vocabulary(sources, settings), learn_vocabulary(targets, settings))
 
 
-def learn_vocabulary(texts: list[str], settings: VocabularySettings) -> Vocabulary:
-    """The vocabulary of one language."""
+def learn_vocabulary(texts: list[str], settings: VocabularySettings, *, mask: bool = False) -> Vocabulary:
+    """The vocabulary of these texts; with `mask`, `<mask>` has a number of its own there."""
+    common = {"size": settings.size, "lowercase": settings.lowercase, "mask": mask}
     if settings.kind == "subwords":
-        return Subwords.learn(texts, size=settings.size, method=settings.method, lowercase=settings.lowercase)
+        return Subwords.learn(texts, method=settings.method, **common)
     kind = Characters if settings.kind == "characters" else Words
-    return kind.learn(texts, size=settings.size, min_frequency=settings.min_frequency, lowercase=settings.lowercase)
+    return kind.learn(texts, min_frequency=settings.min_frequency, **common)
 
 
 def save_vocabularies(vocabularies: Vocabularies, settings: VocabularySettings, folder: Path) -> list[Path]:
@@ -132,6 +133,7 @@ def have_vocabularies(settings: VocabularySettings, folder: Path) -> bool:
 
 __all__ = [
     "END",
+    "MASK",
     "PAD",
     "SPECIAL",
     "START",

@@ -9,7 +9,7 @@ from typing import Self
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_own
-from saccade.text.vocabularies.vocabulary import MOST_BYTES, SPECIAL, UNKNOWN, Vocabulary
+from saccade.text.vocabularies.vocabulary import MASK, MOST_BYTES, SPECIAL, UNKNOWN, Vocabulary
 
 _ESCAPED = {"\\": "\\\\", "\n": "\\n"}  # an entry may be the end of a line
 
@@ -24,16 +24,28 @@ class ListedVocabulary(Vocabulary):
 
     @classmethod
     def learn(
-        cls, texts: Iterable[str], *, size: int | None = None, min_frequency: int = 1, lowercase: bool = False
+        cls,
+        texts: Iterable[str],
+        *,
+        size: int | None = None,
+        min_frequency: int = 1,
+        lowercase: bool = False,
+        mask: bool = False,
     ) -> Self:
-        """The entries that the texts have at least `min_frequency` times, the most frequent first, at most `size`."""
+        """The entries that the texts have at least `min_frequency` times, the most frequent first, at most `size`.
+
+        With `mask`, the first entry is `<mask>`.
+        """
         reader = cls((), lowercase=lowercase)
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(cls.cut(reader.tidy(text)))
         frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))  # ties by the alphabet, not by chance
         room = None if size is None else max(size - len(SPECIAL), 0)
-        return cls([entry for entry, count in frequent if count >= min_frequency][:room], lowercase=lowercase)
+        entries = [entry for entry, count in frequent if count >= min_frequency]
+        if mask:
+            entries = [MASK, *(entry for entry in entries if entry != MASK)]
+        return cls(entries[:room], lowercase=lowercase)
 
     @classmethod
     def load(cls, path: Path, *, lowercase: bool = False) -> Self:
@@ -64,11 +76,18 @@ class ListedVocabulary(Vocabulary):
 
 
 class Characters(ListedVocabulary):
-    """Each character has a number."""
+    """Each character has a number, and so has `<mask>` as a whole, if it is an entry."""
 
     @staticmethod
     def cut(text: str) -> list[str]:
         return list(text)
+
+    def split(self, text: str) -> list[tuple[str, list[int]]]:
+        if MASK not in self._numbers:
+            return super().split(text)
+        parts = re.split(f"({MASK})", self.tidy(text))
+        entries = [entry for part in parts for entry in ([part] if part == MASK else part)]
+        return [(entry, [self._numbers.get(entry, UNKNOWN)]) for entry in entries]
 
     def text(self, ids: list[int]) -> str:
         return "".join(self.entries[number] for number in ids)

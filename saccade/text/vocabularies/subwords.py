@@ -12,7 +12,7 @@ import sentencepiece
 from saccade.base.errors import InputError
 from saccade.base.files import read_own
 from saccade.text.vocabularies.merges import DroppedMerges
-from saccade.text.vocabularies.vocabulary import END, MOST_BYTES, PAD, START, UNKNOWN, Vocabulary, tidy
+from saccade.text.vocabularies.vocabulary import END, MASK, MOST_BYTES, PAD, START, UNKNOWN, Vocabulary, tidy
 
 Made = TypeVar("Made")
 
@@ -39,13 +39,18 @@ class Subwords(Vocabulary):
 
     @classmethod
     def learn(
-        cls, texts: Iterable[str], *, size: int, method: Literal["bpe", "unigram"] = "bpe", lowercase: bool = False
+        cls,
+        texts: Iterable[str],
+        *,
+        size: int,
+        method: Literal["bpe", "unigram"] = "bpe",
+        lowercase: bool = False,
+        mask: bool = False,
     ) -> "Subwords":
-        """`size` pieces, or as many as the texts have."""
-        return cls(
-            learn_pieces((tidy(text, lowercase=lowercase) for text in texts), size=size, method=method),
-            lowercase=lowercase,
-        )
+        """`size` pieces, or as many as the texts have; with `mask`, the first one is `<mask>` at a word's beginning."""
+        options = {"user_defined_symbols": [SPACE + MASK]} if mask else {}
+        tidied = (tidy(text, lowercase=lowercase) for text in texts)
+        return cls(learn_pieces(tidied, size=size, method=method, **options), lowercase=lowercase)
 
     @classmethod
     def load(cls, path: Path, *, lowercase: bool = False) -> "Subwords":

@@ -10,6 +10,8 @@ from saccade.base.files import write_file
 # The numbers that all vocabularies have in common.
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
+
+MASK = "<mask>"  # a word of its own in a vocabulary that was learnt with it: it stands for words that are missing
 MOST_BYTES = 256 << 20  # of a vocabulary's file
 _PIECE = 512  # characters that are composed at a time; few words are longer
 
@@ -66,6 +68,11 @@ class Vocabulary(ABC):
     def encode(self, text: str) -> Tokens:
         """The numbers of a text, `END` last."""
         return _with_end(self.split(text))
+
+    def has_mask(self) -> bool:
+        """Whether `<mask>` has a number of its own, as in a vocabulary that was learnt with it."""
+        ids = self.encode(MASK).ids
+        return len(ids) == 2 and ids[0] != UNKNOWN  # the other is END
 
     def decode(self, ids: list[int]) -> tuple[str, Tokens]:
         """The text of the numbers up to the first `END`, and its words, as `encode` gives them."""
