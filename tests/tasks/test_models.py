@@ -249,3 +249,27 @@ def test_images_come_in_any_form(form: str, trained: Trained, tmp_path: Path) ->
     if trained.looks:
         with_image = trained.model.maps(found, image=image)  # pyright: ignore[reportCallIssue] - of images
         assert with_image[0].columns.image.startswith((b"\xff\xd8", b"\x89PNG"))  # a JPEG, or a PNG
+
+
+def test_a_model_is_not_written_among_other_things(trained: Trained, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "source.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"own has other things in it, such as source\.txt, and no model"):
+        trained.model.save(own)
+    assert {path.name: path.read_text() for path in own.iterdir()} == {"source.txt": "mine"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "model_class", "message"),
+    [
+        (None, None, r"folder: found None, wanted the path"),
+        ("a file", None, r"a file: a file; a model is the folder"),
+        ("a file", "Translator", r"model_class: found 'Translator', wanted a class, such as saccade\.Translator"),
+    ],
+)
+def test_what_is_no_model_is_named(tmp_path: Path, folder: Any, model_class: Any, message: str) -> None:
+    (tmp_path / "a file").write_text("text")
+    where: Any = None if folder is None else tmp_path / folder
+    with pytest.raises(InputError, match=message):
+        saccade.load(where, model_class)

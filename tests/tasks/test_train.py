@@ -204,3 +204,30 @@ def test_every_recipe_class_says_its_data() -> None:
         assert isinstance(kind.data, type)
         assert issubclass(kind.recipe, Settings)
         assert callable(kind.data.fingerprint)
+
+
+@pytest.mark.parametrize(
+    ("train", "message"),
+    [
+        ([], r"data: found no pairs in train, wanted at least one"),
+        ([("a", "b")], r"data: train, pair 1: found \('a', 'b'\), wanted Pair\(source, target\)"),
+        ([Pair("a", "b"), Pair("", "b")], r"data\.train: the source of pair 2 is empty"),
+    ],
+)
+def test_pairs_that_a_program_gives_are_looked_at(tmp_path: Path, train: list[Any], message: str) -> None:
+    data = Splits(train=train, valid=[Pair("a", "b")])
+    with pytest.raises(InputError, match=message):
+        saccade.train("rnn", run=tmp_path / "run", data=data, reporter=Silent())
+
+
+@pytest.mark.parametrize(
+    ("callbacks", "message"),
+    [
+        (Callback(), r"callbacks: found Callback, wanted a list of them; write \[callback\]"),
+        ([Callback], r"wanted objects of classes made from Callback; write its name with \(\)"),
+        ([print], r"callbacks: found <built-in function print>, wanted objects"),
+    ],
+)
+def test_what_is_no_callback_is_named(tmp_path: Path, callbacks: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        train(tmp_path / "run", callbacks=callbacks)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
+from saccade.base.mistakes import short
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.made import split_corpus
 from saccade.tasks.translation.numbers import Numbers
@@ -26,6 +27,16 @@ class Splits(NamedTuple):
     def fingerprint(self) -> str:
         """A short text that other pairs do not have."""
         return fingerprint(text for pairs in self for text in (str(len(pairs)), *chain.from_iterable(pairs)))
+
+    def expect_pairs(self) -> None:
+        """Raise unless there are pairs in both, with text on both sides: a program may give whatever it has."""
+        for name, pairs in (("train", self.train), ("valid", self.valid)):
+            if not pairs:
+                raise InputError(f"data: found no pairs in {name}, wanted at least one")
+            for number, pair in enumerate(pairs, start=1):
+                if not isinstance(pair, Pair) or not all(isinstance(text, str) for text in pair):
+                    raise InputError(f"data: {name}, pair {number}: found {short(pair)}, wanted Pair(source, target)")
+            expect_full(pairs, where=f"data.{name}")
 
 
 def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda text: None) -> Splits:

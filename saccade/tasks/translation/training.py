@@ -46,6 +46,7 @@ class TranslationTask(Task[Batch, Translator]):
 
     def __init__(self, recipe: TranslationRecipe, splits: Splits, run: Path, reporter: Reporter) -> None:
         """Learn the vocabularies, unless the folder `run` has them, and make the net."""
+        splits.expect_pairs()
         self.recipe = recipe
         vocabularies = _vocabularies(recipe, splits.train, run / VOCABULARY, reporter)
         torch.manual_seed(recipe.train.seed)
