@@ -16,7 +16,20 @@ from saccade.base.errors import InputError
 from saccade.base.files import expect_writable
 from saccade.console.options import TakesOptions
 from saccade.console.parser import count, expect_text
-from saccade.look import KINDS, AttentionMap, Panel, draw, drawable, map_record, save_beside, save_figure, save_page
+from saccade.look import (
+    KINDS,
+    AttentionMap,
+    Panel,
+    draw,
+    draw_surprise,
+    drawable,
+    map_record,
+    save_beside,
+    save_figure,
+    save_page,
+    save_surprise,
+)
+from saccade.look.strip import NARROWEST
 
 FIGURES = ("png", "svg", "pdf")
 
@@ -123,7 +136,10 @@ def add_map_options(parser: TakesOptions) -> None:
 
 @dataclass(frozen=True)
 class Maps(Drawing):
-    """The attention maps of one model, or of several side by side."""
+    """The attention maps of one model, or of several side by side; and how surprising a text was, where that is known.
+
+    A figure is of one thing: the maps, or where there are none the text.
+    """
 
     panels: Sequence[Panel]
     name: str  # of a page with them
@@ -133,6 +149,10 @@ class Maps(Drawing):
     title: str | None = None  # of figures
 
     def figure(self, path: Path) -> None:
+        if not all(panel.maps for panel in self.panels):
+            texts = [replace(panel.surprise, name=panel.title) for panel in self.panels if panel.surprise is not None]
+            save_surprise(path, texts, title=self.title)
+            return
         how: dict[str, Any] = {"layer": self.layer, "head": self.head, "grid": self.grid, "title": self.title}
         picked = [_picked(panel) for panel in self.panels]
         if len(picked) == 1:
@@ -146,15 +166,21 @@ class Maps(Drawing):
         colour = console.is_terminal and console.color_system is not None
         for panel in self.panels:
             console.print(f"{drawable(panel.title)}\n", markup=False, soft_wrap=True)
-            where = {"layer": self.layer, "head": self.head}
-            console.print(draw(_picked(panel), **where, colour=colour, width=console.width))
+            if panel.surprise is not None:
+                strip = draw_surprise(panel.surprise, colour=colour, width=max(NARROWEST, console.width))
+                console.print(strip, end="\n\n" if panel.maps else "\n", soft_wrap=True)
+            if panel.maps:
+                where = {"layer": self.layer, "head": self.head}
+                console.print(draw(_picked(panel), **where, colour=colour, width=console.width))
 
     def as_json(self) -> dict[str, Any]:
         if len(self.panels) > 1:
             raise InputError(
                 "--json: it is the numbers of one map, and --compare makes two; look at one model at a time"
             )
-        return map_record(_picked(self.panels[0]).select(layer=self.layer, head=self.head))
+        (panel,) = self.panels
+        record = map_record(_picked(panel).select(layer=self.layer, head=self.head)) if panel.maps else {}
+        return record | ({} if panel.surprise is None else {"surprise": panel.surprise.record()})
 
     def page(self, path: Path) -> None:
         save_page(path, self.panels, title=self.name)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 
 # Text stays text in SVG and PDF; dates and random names stay out, so that the same map gives the same file.
-_SETTINGS: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "saccade", "axes.unicode_minus": False}
-_WIDE_FONTS = [
+SETTINGS: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "saccade", "axes.unicode_minus": False}
+WIDE_FONTS = [
     "Noto Sans CJK JP",
     "Noto Sans CJK SC",
     "Noto Sans Devanagari",
@@ -60,7 +60,7 @@ def draw_figure(
 
     chosen = _choose(attention, layer, head, grid=grid)
     wide, high = _inches(chosen)
-    with mpl.rc_context(_SETTINGS | {"font.family": _fonts()}):
+    with mpl.rc_context(SETTINGS | {"font.family": _fonts()}):
         figure = Figure(figsize=(wide, high), layout="constrained")
         _draw_map(figure, chosen, first=_first(attention, layer, head))
         heading = _heading(attention, layer, head) if title is None else title
@@ -90,9 +90,9 @@ def draw_beside(
     sizes = [_inches(one) for one in chosen]
     widths = [max(_NARROWEST, wide) for wide, _ in sizes]
     widths = [wide * min(1.0, _MOST_INCHES / sum(widths)) for wide in widths]
-    lines = [len(_wrapped(own, wide)) for (own, _), wide in zip(panels, widths, strict=True)]
+    lines = [len(wrapped(own, wide)) for (own, _), wide in zip(panels, widths, strict=True)]
     high = max(high for _, high in sizes) + _LINE * (max(lines) + 1)
-    with mpl.rc_context(_SETTINGS | {"font.family": _fonts()}):
+    with mpl.rc_context(SETTINGS | {"font.family": _fonts()}):
         figure = Figure(figsize=(sum(widths), min(_MOST_INCHES, high)), layout="constrained")
         parts: Any = figure.subfigures(1, len(panels), width_ratios=widths, squeeze=False)
         for index, (part, (own, attention)) in enumerate(zip(parts[0], panels, strict=True)):
@@ -150,10 +150,11 @@ def _draw_map(figure: "FigureBase", chosen: AttentionMap, *, first: tuple[int, i
 
 def _put_title(figure: "FigureBase", title: str, wide: float, *, room: str = "") -> None:
     if title:
-        figure.suptitle(plain("\n".join(_wrapped(title, wide))) + room, fontsize=11)
+        figure.suptitle(plain("\n".join(wrapped(title, wide))) + room, fontsize=11)
 
 
-def _wrapped(title: str, wide: float) -> list[str]:
+def wrapped(title: str, wide: float) -> list[str]:
+    """A title in lines of so many inches."""
     return textwrap.wrap(title, max(20, round(wide / _LETTER)))
 
 
@@ -195,7 +196,7 @@ def figure_bytes(figure: "Figure", form: str) -> bytes:
 
     content = io.BytesIO()
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-    with mpl.rc_context(_SETTINGS), warnings.catch_warnings(record=True) as caught:
+    with mpl.rc_context(SETTINGS), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         figure.savefig(content, format=form, dpi=150, metadata=dated)
     missing = sorted({letter for warning in caught for letter in _missing_letter(str(warning.message))})
@@ -214,9 +215,15 @@ def _missing_letter(warning: str) -> list[str]:
 
 def _fonts() -> list[str]:
     """Matplotlib's own font, and of those that have more scripts the ones that are installed."""
+    return ["DejaVu Sans", *installed(WIDE_FONTS)]
+
+
+def installed(fonts: Sequence[str]) -> list[str]:
+    """Those of the fonts that this machine has, in their order."""
     from matplotlib.font_manager import get_font_names  # noqa: PLC0415
 
-    return ["DejaVu Sans", *sorted(set(_WIDE_FONTS) & set(get_font_names()), key=_WIDE_FONTS.index)]
+    there = set(get_font_names())
+    return [font for font in fonts if font in there]
 
 
 def _draw_matrix(axes: "Axes", weights: Any, name: str) -> None:

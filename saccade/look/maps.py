@@ -61,9 +61,9 @@ class AttentionMap:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(f"kind: found {self.kind!r}, wanted one of {', '.join(KINDS)}")
-        object.__setattr__(self, "rows", _labels(self.rows, "rows"))
+        object.__setattr__(self, "rows", as_labels(self.rows, "rows"))
         if not isinstance(self.columns, Grid):
-            object.__setattr__(self, "columns", _labels(self.columns, "columns"))
+            object.__setattr__(self, "columns", as_labels(self.columns, "columns"))
         wanted = (len(self.rows), len(self.column_labels))
         object.__setattr__(self, "weights", _checked(self.weights, wanted))
 
@@ -120,7 +120,8 @@ def drawable(text: str) -> str:
 
 def shown(label: str) -> str:
     """A label as pictures show it: drawable, and a space and a line break can be seen."""
-    return drawable(label).replace("\n", "⏎") if label.strip() else "␣"
+    label = drawable(label).replace("\n", "⏎")
+    return label if label.strip() else "␣"
 
 
 def plain(text: str) -> str:
@@ -135,7 +136,8 @@ def as_path(path: str | Path) -> Path:
     return Path(path)
 
 
-def _labels(labels: Sequence[str], name: str) -> tuple[str, ...]:
+def as_labels(labels: Sequence[str], name: str) -> tuple[str, ...]:
+    """Labels that cannot be changed; what is none, or no list of them, is an `InputError`."""
     if isinstance(labels, str):
         raise InputError(f"{name}: found one text, wanted a list of labels")
     labels = tuple(labels)

@@ -3,16 +3,21 @@
 //   show(element, data)      draws into an element of any page
 //   default.render           is what anywidget calls, with data in the model
 //
-// data = { panels: [{ title, maps: [MAP, ...], tree: [NODE, ...] or null }] }, with
+// data = { panels: [{ title, maps: [MAP, ...], tree: [NODE, ...], surprise: TEXT, heads: [HEAD, ...] }] }, with null for
+// what is not there, and
 //   MAP = { kind, rows, columns, shape, weights, grid }: 32-bit floats [layers, heads, rows, columns] as base64;
 //     grid = { height, width, image } where the columns are the regions of an image, row by row, or null
 //   NODE = { parent, piece, log_prob, score }: as a beam search left them
+//   TEXT = { tokens, bits, levels, names, mean }: bits as base64, the number of each token's colour, and their names
+//   HEAD = { measure, tokens, layer, head, share, chance, ratio }: of the first map, the best head for each measure
 // Words are data: they only ever become text nodes, never markup.
 
 const STYLE = `
-.saccade { --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d0d7de; --mark: #b35900; }
+.saccade { --paper: #ffffff; --ink: #1b1f24; --faint: #59636e; --line: #d0d7de; --mark: #b35900;
+  --level-1: #fde8bd; --level-2: #fab266; --level-3: #c2501c; --level-4: #780a3c; --ink-3: #ffffff; --ink-4: #ffffff; }
 @media (prefers-color-scheme: dark) {
-  .saccade { --paper: #0f1318; --ink: #e6edf3; --faint: #9aa4af; --line: #3d444d; --mark: #ffb454; }
+  .saccade { --paper: #0f1318; --ink: #e6edf3; --faint: #9aa4af; --line: #3d444d; --mark: #ffb454;
+    --level-1: #3c2c10; --level-2: #73480f; --level-3: #d9822b; --level-4: #ffd9a0; --ink-3: #14100a; --ink-4: #14100a; }
 }
 .saccade { color: var(--ink); background: var(--paper); font: 14px/1.4 system-ui, sans-serif; display: grid; gap: 24px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); padding: 12px; }
@@ -59,6 +64,17 @@ svg .node:focus { outline: none; }
 svg .node:focus-visible rect, svg .node:hover rect { stroke: var(--mark); stroke-width: 2; }
 svg rect { fill: var(--paper); stroke: var(--line); }
 svg .ended rect { stroke-dasharray: 4 2; stroke: var(--faint); }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; font: 15px/1.75 ui-monospace, monospace; max-height: 45vh;
+  overflow: auto; border: 1px solid var(--line); border-radius: 4px; padding: 6px 10px; margin-bottom: 6px; }
+.text span { cursor: default; }
+.text span:hover { outline: 1px solid var(--mark); }
+.text span, .legend i { padding: 2px 0; font-style: normal; }
+.legend i { padding: 2px 6px; border: 1px solid var(--line); border-radius: 3px; color: var(--ink); }
+.legend.levels { flex-wrap: wrap; margin-bottom: 8px; }
+.saccade .level-1 { background: var(--level-1); }
+.saccade .level-2 { background: var(--level-2); }
+.saccade .level-3 { background: var(--level-3); color: var(--ink-3); }
+.saccade .level-4 { background: var(--level-4); color: var(--ink-4); }
 ol.found { margin: 8px 0 0; padding-left: 2.2em; }
 `;
 
@@ -72,11 +88,14 @@ const HINTS = {
   matrix: "Point at a cell or a word; or go from cell to cell with Tab and the arrow keys.",
   ribbons: "Point at a word, or go from word to word with Tab and the arrow keys.",
   table: "", search: "Point at a hypothesis to read it from its beginning.",
+  heads: "Of all heads, the one that looks at such places farthest above chance, as a share of its attention.",
+  text: "Point at a letter or a word to see its bits; or go from one to the next with Tab and the arrow keys.",
 };
 const MEAN = -1;
 const GAP = 220; // between the two columns of words of the ribbons
 const LINE = 20; // height of a word in the ribbons
 const WINDOW = 50; // words at a time in the table of a large map
+const PART = 4000; // tokens of a text at a time
 
 const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
@@ -110,13 +129,18 @@ function ramp() {
   });
 }
 
+/** 32-bit floats that were written as base64. */
+function readFloats(text) {
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let n = 0; n < bytes.length; n++) bytes[n] = letters.charCodeAt(n);
+  return new Float32Array(bytes.buffer);
+}
+
 class AttentionMap {
   constructor({ kind, rows, columns, shape, weights, grid }) {
     Object.assign(this, { kind, rows, columns, grid });
     [this.layers, this.heads] = shape;
-    const letters = atob(weights), bytes = new Uint8Array(letters.length);
-    for (let n = 0; n < bytes.length; n++) bytes[n] = letters.charCodeAt(n);
-    this.weights = new Float32Array(bytes.buffer);
+    this.weights = readFloats(weights);
   }
 
   /** One weight for each row and column: of a layer and head, or the mean over all of them. */
@@ -143,7 +167,8 @@ class Panel {
     this.maps = data.maps.map((map) => new AttentionMap(map));
     this.tree = data.tree ?? null;
     this.peers = peers;
-    const first = this.maps[0] ? (this.maps[0].grid ? "image" : "matrix") : "search";
+    this.heads = data.heads ?? null;
+    const first = this.maps[0] ? (this.maps[0].grid ? "image" : "matrix") : this.tree ? "search" : "text";
     const { map = 0, layer, head } = data.first ?? {};
     this.chosen = { map, layer: layer ?? MEAN, head: head ?? MEAN, view: first, scale: "", overlay: "smooth" };
     this.current = [0, 0]; // row and column of the cell that the keyboard is on
@@ -155,6 +180,7 @@ class Panel {
     this.element = make("section", { className: "panel" });
     if (data.title) this.element.append(make("h2", { textContent: data.title }));
     this.element.setAttribute("aria-label", data.title || "attention");
+    if (data.surprise) this.element.append(...drawText(this, data.surprise));
     this.element.append(this.controls, this.readout, this.view);
   }
 
@@ -171,8 +197,10 @@ class Panel {
     }
     this.view.replaceChildren();
     this.say(HINTS[this.chosen.view]);
-    ({ image: drawImage, matrix: drawMatrix, ribbons: drawRibbons, table: drawTable, search: drawTree })[this.chosen.view](this);
-    if (this.map && !["search", "image"].includes(this.chosen.view)) this.controls.append(legend(this.most));
+    this.lightRow = this.dimRow = null;
+    const views = { image: drawImage, matrix: drawMatrix, ribbons: drawRibbons, table: drawTable, search: drawTree, heads: drawHeads };
+    views[this.chosen.view]?.(this); // a text by itself has no view
+    if (this.map && !["search", "image", "heads"].includes(this.chosen.view)) this.controls.append(legend(this.most));
   }
 
   drawControls() {
@@ -195,8 +223,9 @@ class Panel {
     const views = this.map ? [["matrix", "matrix"], ["ribbons", "ribbons"], ["table", "table"]] : [];
     if (this.map?.grid) views.unshift(["image", "image"]);
     if (this.tree) views.push(["search", "beam search"]);
-    choose("view", views);
-    if (!this.map || this.chosen.view === "search") return;
+    if (this.heads) views.push(["heads", "heads"]);
+    if (views.length) choose("view", views);
+    if (!this.map || ["search", "heads"].includes(this.chosen.view)) return;
     const count = (many) => [[MEAN, `mean of ${many}`], ...Array.from({ length: many }, (_, n) => [n, n + 1])];
     if (this.maps.length > 1) choose("map", this.maps.map((map, n) => [n, KINDS[map.kind]]));
     if (this.map.layers > 1) choose("layer", count(this.map.layers));
@@ -208,6 +237,7 @@ class Panel {
   /** Whether there is anything to see in a view. */
   has(view) {
     if (view === "search") return this.tree !== null;
+    if (view === "heads") return this.heads !== null;
     return this.map !== undefined && (view !== "image" || Boolean(this.map.grid));
   }
 
@@ -215,7 +245,7 @@ class Panel {
 
   say(text, facts = {}) {
     this.readout.textContent = text;
-    for (const name of ["row", "column", "weight"]) delete this.readout.dataset[name];
+    for (const name of ["row", "column", "weight", "token", "bits"]) delete this.readout.dataset[name];
     Object.assign(this.readout.dataset, facts);
   }
 
@@ -233,6 +263,18 @@ class Panel {
     const list = others.slice(0, 5).map(([weight, word]) => `${shown(word)} ${weight.toFixed(3)}`).join(", ");
     const what = ofRow ? `${shown(rows[index])} looked at` : `${shown(columns[index])} was looked at by`;
     this.say(`${what}: ${list}`, { [axis]: index });
+  }
+
+  /** A token of the text above the map, with what it looked at, if the map has it: its rows are the last tokens. */
+  sayToken(scored, index) {
+    const bits = scored.bits[index], row = this.map ? index - scored.tokens.length + this.map.rows.length : -1;
+    const own = `${shown(scored.tokens[index])}: ${bits.toFixed(2)} bits, probability ${(2 ** -bits).toPrecision(2)}`;
+    if (row < 0 || this.map.kind !== "decoder" || !this.lightRow) this.say(own, { token: index, bits });
+    else {
+      this.lightRow(row);
+      this.sayWord("row", row);
+      this.say(`${own}. ${this.readout.textContent}`, { token: index, bits, row });
+    }
   }
 
   /** The other panels of the page show the same source word. */
@@ -273,7 +315,7 @@ function wordButton(words, index, { className, text, description, light, dim, st
 
 /** A word as it is shown: a space can be seen, and a long word is cut. */
 function shown(word, most = 24) {
-  const letters = [...(word.trim() ? word.replaceAll("\n", "⏎") : "␣")];
+  const seen = word.replaceAll("\n", "⏎"), letters = [...(seen.trim() ? seen : "␣")];
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : letters.join("");
 }
 
@@ -322,6 +364,8 @@ function drawMatrix(panel) {
     panel.tellPeers(column);
   };
   panel.lightColumn = (column) => { frame.hidden = true; putBand(null, column); panel.sayWord("column", column); };
+  panel.lightRow = (row) => { frame.hidden = true; putBand(row, null); };
+  panel.dimRow = hide;
   canvas.addEventListener("pointermove", (event) => {
     const at = [Math.floor(event.offsetY / cell), Math.floor(event.offsetX / cell)];
     if (at[0] >= 0 && at[1] >= 0 && at[0] < rows.length && at[1] < columns.length) goTo(...at);
@@ -459,6 +503,8 @@ function drawRibbons(panel) {
   };
   const dim = () => { paint(); for (const word of [...sides.row, ...sides.column]) word.classList.remove("lit"); };
   panel.lightColumn = (column) => light("column", column);
+  panel.lightRow = (row) => light("row", row);
+  panel.dimRow = dim;
   for (const [axis, words] of [["column", columns], ["row", rows]]) {
     words.forEach((word, index) => {
       const button = wordButton(sides[axis], index, {
@@ -510,6 +556,79 @@ function drawTable(panel) {
   table.append(body);
   panel.lightColumn = null;
   panel.view.append(table);
+}
+
+/** The text with a colour behind each token, what the colours mean, and where it is long the ways to its other parts. */
+function drawText(panel, { tokens, bits, levels, names, mean }) {
+  const scored = { tokens, bits: readFloats(bits) };
+  const text = make("div", { className: "text", role: "group" }), turns = make("p", { hidden: tokens.length <= PART });
+  const spanOf = (target) => target.closest?.("[data-token]");
+  const tell = (event) => { const span = spanOf(event.target); if (span) panel.sayToken(scored, Number(span.dataset.token)); };
+  const dim = () => panel.dimRow?.();
+  const paint = (first) => {
+    const part = tokens.slice(first, first + PART);
+    text.setAttribute("aria-label", `the text, tokens ${first + 1} to ${first + part.length}, each with its bits`);
+    text.replaceChildren(...part.map((token, n) => {
+      const label = `${shown(token)}: ${scored.bits[first + n].toFixed(2)} bits`;
+      const span = make("span", { textContent: token.replaceAll("\n", "⏎\n"), title: label, role: "img", tabIndex: n ? -1 : 0 });
+      span.setAttribute("aria-label", label);
+      span.className = `level-${levels[first + n]}`;
+      span.dataset.token = first + n;
+      return span;
+    }));
+    const turn = (name, to) => {
+      const button = make("button", { type: "button", className: "page", textContent: name });
+      button.disabled = to < 0 || to >= tokens.length;
+      button.addEventListener("click", () => paint(to));
+      return button;
+    };
+    const where = `tokens ${first + 1} to ${first + part.length} of ${tokens.length} `;
+    turns.replaceChildren(where, turn("earlier", first - PART), " ", turn("later", first + PART));
+  };
+  text.addEventListener("pointerover", tell);
+  text.addEventListener("pointerleave", dim);
+  text.addEventListener("focusin", tell);
+  text.addEventListener("focusout", dim);
+  text.addEventListener("keydown", (event) => {
+    const span = spanOf(event.target);
+    const to = { ArrowDown: span?.nextSibling, ArrowRight: span?.nextSibling, ArrowUp: span?.previousSibling,
+      ArrowLeft: span?.previousSibling, Home: text.firstChild, End: text.lastChild }[event.key];
+    if (!to) return;
+    event.preventDefault();
+    span.tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
+  });
+  const legend = make("div", { className: "legend levels" }, "bits a token:");
+  names.forEach((name, level) => legend.append(make("i", { className: `level-${level}`, textContent: name })));
+  legend.append(`${mean.toFixed(2)} in the mean`);
+  paint(0);
+  return [text, turns, legend];
+}
+
+/** For each place that is looked back to, the best head, with its map a click away. */
+function drawHeads(panel) {
+  const names = ["layer", "head", "share", "chance", "ratio", "tokens"], head = make("tr", {}, make("td"));
+  for (const name of names) head.append(make("th", { scope: "col", textContent: name }));
+  const body = make("tbody");
+  for (const found of panel.heads) {
+    const line = make("tr", {}, make("th", { scope: "row", textContent: found.measure }));
+    for (const name of names) {
+      const digits = { share: 3, chance: 3, ratio: 2 }[name];
+      line.append(make("td", { textContent: digits ? found[name].toFixed(digits) : found[name] }));
+    }
+    const button = make("button", { type: "button", className: "page", textContent: "show" });
+    button.setAttribute("aria-label", `show layer ${found.layer}, head ${found.head}`);
+    button.addEventListener("click", () => {
+      Object.assign(panel.chosen, { map: 0, layer: found.layer - 1, head: found.head - 1, view: "matrix" });
+      panel.draw();
+      panel.controls.querySelector("[name=view]").focus();
+    });
+    line.append(make("td", {}, button));
+    body.append(line);
+  }
+  panel.lightColumn = null;
+  panel.view.append(make("table", {}, make("thead", {}, head), body));
 }
 
 /** The nodes of a search with their position in the drawing: steps across, the likeliest of each step on top. */

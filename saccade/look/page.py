@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
 from saccade.decode import TreeNode
+from saccade.look.heads import HeadMeasures
 from saccade.look.maps import AttentionMap, Grid, Kind, as_path, drawable
+from saccade.look.surprise import LEVEL_NAMES, ScoredTokens, token_shown
 
 # Nothing may be fetched from anywhere, whatever stands in the file.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
@@ -56,20 +59,25 @@ class Panel:
     kind: Kind | None = None  # of the map that is seen first, and its layer and head, from 0
     layer: int | None = None
     head: int | None = None
+    surprise: ScoredTokens | None = None  # the text with a colour behind each token, above the maps
+    heads: HeadMeasures | None = None  # what the heads of the first map look back to
 
 
-Shown = Panel | AttentionMap | Sequence[Panel | AttentionMap]
+Shown = Panel | AttentionMap | ScoredTokens | Sequence[Panel | AttentionMap | ScoredTokens]
 
 
 def _as_panels(what: Shown) -> list[Panel]:
-    """Panels as they are; maps by themselves share one, as those of one model do."""
-    several = [what] if isinstance(what, Panel | AttentionMap) else list(what)
-    strange = [one for one in several if not isinstance(one, Panel | AttentionMap)]
+    """Panels as they are; maps by themselves share one, as those of one model do, and so does a text with its bits."""
+    several = [what] if isinstance(what, Panel | AttentionMap | ScoredTokens) else list(what)
+    strange = [one for one in several if not isinstance(one, Panel | AttentionMap | ScoredTokens)]
     if strange:
-        raise InputError(f"panels: found {type(strange[0]).__name__}, wanted maps, or panels of them")
+        raise InputError(f"panels: found {type(strange[0]).__name__}, wanted maps, scored tokens, or panels of them")
     panels = [one for one in several if isinstance(one, Panel)]
     maps = [one for one in several if isinstance(one, AttentionMap)]
-    return [*panels, *([Panel(maps[0].name, maps)] if maps else [])]
+    texts = [one for one in several if isinstance(one, ScoredTokens)]
+    if maps or texts:
+        panels.append(Panel((maps or texts)[0].name, maps, surprise=texts[0] if texts else None))
+    return [*panels, *(Panel(one.name, [], surprise=one) for one in texts[1:])]
 
 
 def module_source() -> str:
@@ -80,14 +88,16 @@ def module_source() -> str:
 def page_data(what: Shown) -> dict[str, Any]:
     """What the module draws, as plain numbers and texts; the weights exactly, as base64 of 32-bit floats."""
     panels = _as_panels(what)
-    if not panels or not all(panel.maps or panel.tree for panel in panels):
-        raise InputError("panels: found nothing to show, wanted at least one map in each")
+    if not panels or not all(panel.maps or panel.tree or panel.surprise for panel in panels):
+        raise InputError("panels: found nothing to show, wanted at least one map in each, or a text with its bits")
     return {
         "panels": [
             {
                 "title": drawable(panel.title),
                 "maps": [_map_data(one) for one in panel.maps],
                 "tree": [node._replace(piece=drawable(node.piece))._asdict() for node in panel.tree] or None,
+                "surprise": None if panel.surprise is None else _surprise_data(panel.surprise),
+                "heads": None if panel.heads is None else panel.heads.best(),
                 "first": {"map": _index_of(panel), "layer": panel.layer, "head": panel.head},
             }
             for panel in panels
@@ -110,8 +120,23 @@ def _map_data(attention: AttentionMap) -> dict[str, Any]:
         "rows": [drawable(label) for label in attention.rows],
         "columns": [drawable(label) for label in attention.column_labels],
         "shape": list(attention.weights.shape),
-        "weights": base64.b64encode(np.ascontiguousarray(attention.weights, dtype="<f4").tobytes()).decode("ascii"),
+        "weights": _as_base64(attention.weights),
     }
+
+
+def _surprise_data(scored: ScoredTokens) -> dict[str, Any]:
+    return {
+        "tokens": [token_shown(token) for token in scored.tokens],
+        "bits": _as_base64(scored.bits),
+        "levels": scored.levels.tolist(),
+        "names": LEVEL_NAMES,
+        "mean": scored.mean,
+    }
+
+
+def _as_base64(values: NDArray[Any]) -> str:
+    """Numbers exactly, as 32-bit floats."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
 
 
 def _as_address(image: bytes | None) -> str | None:

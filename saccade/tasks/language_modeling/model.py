@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saccade.base.errors import InputError
-from saccade.look import AttentionMap
+from saccade.look import AttentionMap, HeadMeasures, ScoredTokens, measure_heads
 from saccade.metrics import score_text
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
+from saccade.tasks.language_modeling.heads import readings_of
 from saccade.tasks.language_modeling.maps import maps_of
 from saccade.tasks.language_modeling.net import LanguageNet, make_net
 from saccade.tasks.language_modeling.result import Generated, ScoredText
 from saccade.tasks.language_modeling.scoring import score_tokens, self_attention
 from saccade.tasks.language_modeling.settings import LanguageModelSettings
+from saccade.tasks.language_modeling.spelling import spell
 from saccade.tasks.language_modeling.stream import TextStream
 from saccade.tasks.language_modeling.writing import Writing, WritingOptions, Written, read_writing, write_on
 from saccade.tasks.model import Model
@@ -68,6 +70,23 @@ class LanguageModel(Model[LanguageModelSettings, LanguageNet]):
     def maps(self, result: Generated | ScoredText, *, name: str = "") -> list[AttentionMap]:
         """What each token looked at when it was written, of a result with `attention=True`."""
         return maps_of(result, looks=self.looks, name=name)
+
+    def surprise(self, result: ScoredText, *, name: str = "") -> ScoredTokens:
+        """How surprising each token was, in bits, of a result of `score`."""
+        return ScoredTokens(spell(self.vocabulary, result.text), np.array(result.log_probs) / -np.log(2), name)
+
+    def measure_heads(self, texts: Sequence[str]) -> HeadMeasures:
+        """What each head looks back to while it reads the texts, beside chance: see `saccade.look.measure_heads`."""
+        _expect_texts(texts, "texts")
+        if not self.looks:
+            raise InputError("the model looks at nothing; it has no heads to measure")
+        read = [self.read(text, f"text {number}") for number, text in enumerate(texts, start=1)]
+        with self.running():
+            return measure_heads(
+                reading
+                for one in read
+                for reading in readings_of(self.net, one.ids, spell(self.vocabulary, one.text), self.settings.model)
+            )
 
     @property
     def context(self) -> int:
