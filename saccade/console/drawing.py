@@ -163,7 +163,7 @@ class Maps(Drawing):
 
     def show(self) -> None:
         console = Console(highlight=False)
-        colour = console.is_terminal and console.color_system is not None
+        colour = console.is_terminal and console.color_system is not None and not console.no_color
         for panel in self.panels:
             console.print(f"{drawable(panel.title)}\n", markup=False, soft_wrap=True)
             if panel.surprise is not None:

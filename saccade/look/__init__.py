@@ -1,7 +1,7 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
 from saccade.look.figure import FORMATS, draw_beside, draw_figure, figure_bytes, save_beside, save_figure
-from saccade.look.heads import HeadMeasure, HeadMeasures, Reading, measure_heads
+from saccade.look.heads import PLACES, HeadMeasure, HeadMeasures, Reading, measure_heads
 from saccade.look.landmarks import behind_a_start, find_landmarks
 from saccade.look.links import METHODS, SYMMETRIZATIONS, as_pharaoh, links, symmetrize
 from saccade.look.maps import KINDS, AttentionMap, Grid, Kind, drawable
@@ -22,6 +22,7 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "METHODS",
+    "PLACES",
     "SYMMETRIZATIONS",
     "AttentionMap",
     "Grid",

@@ -90,7 +90,7 @@ def draw_beside(
     sizes = [_inches(one) for one in chosen]
     widths = [max(_NARROWEST, wide) for wide, _ in sizes]
     widths = [wide * min(1.0, _MOST_INCHES / sum(widths)) for wide in widths]
-    lines = [len(wrapped(own, wide)) for (own, _), wide in zip(panels, widths, strict=True)]
+    lines = [len(_wrapped(own, wide)) for (own, _), wide in zip(panels, widths, strict=True)]
     high = max(high for _, high in sizes) + _LINE * (max(lines) + 1)
     with mpl.rc_context(SETTINGS | {"font.family": _fonts()}):
         figure = Figure(figsize=(sum(widths), min(_MOST_INCHES, high)), layout="constrained")
@@ -150,11 +150,10 @@ def _draw_map(figure: "FigureBase", chosen: AttentionMap, *, first: tuple[int, i
 
 def _put_title(figure: "FigureBase", title: str, wide: float, *, room: str = "") -> None:
     if title:
-        figure.suptitle(plain("\n".join(wrapped(title, wide))) + room, fontsize=11)
+        figure.suptitle(plain("\n".join(_wrapped(title, wide))) + room, fontsize=11)
 
 
-def wrapped(title: str, wide: float) -> list[str]:
-    """A title in lines of so many inches."""
+def _wrapped(title: str, wide: float) -> list[str]:
     return textwrap.wrap(title, max(20, round(wide / _LETTER)))
 
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saccade.base.errors import InputError
-from saccade.look.landmarks import NOWHERE, Places
+from saccade.look.landmarks import LANDMARKS, NOWHERE, Places
 
 # These are about distance alone, and so are held against looking everywhere alike; landmarks, against the head's own
 # habit of looking so far back.
 _PLAIN = ("itself", "previous", "first")
+PLACES = (*_PLAIN, *LANDMARKS)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Reading:
             raise InputError(f"visible: found shape {list(self.visible.shape)}, wanted {[tokens, tokens]}")
         for name, places in self.landmarks.items():
             if name in _PLAIN or places.shape != (tokens,) or places.min() < NOWHERE or places.max() >= tokens:
-                raise InputError(f"landmarks: {name}: wanted {tokens} numbers, each a token's or {NOWHERE}, by a new name")
+                raise InputError(f"landmarks: {name}: wanted {tokens} numbers, each a token's or {NOWHERE}")
 
 
 class HeadMeasure(NamedTuple):
@@ -74,7 +75,7 @@ class HeadMeasures:
         """The measure of that name."""
         if name not in self.by_name:
             have = ", ".join(self.by_name)
-            raise InputError(f"{name}: there is no such place in this text, or none to look back to; it has {have}")
+            raise InputError(f"{name}: no token of this text could look at such a place; there are {have}")
         return self.by_name[name]
 
     def best(self) -> list[dict[str, Any]]:
@@ -115,13 +116,13 @@ def measure_heads(readings: Iterable[Reading]) -> HeadMeasures:
     that have such a place, can see it, and can see at least one other token:
 
         share  = 1/n Σ_t a_t,p_t
-        chance = 1/n Σ_t e_t            e_t = 1 / how many tokens t can see        itself, previous, first
-        chance = 1/n Σ_t m(t - p_t)     m(d) = mean of a_t,t-d over all t that see so far back         landmarks
+        chance = 1/n Σ_t 1 / how many tokens t can see     for itself, the previous token and the first of all
+        chance = 1/n Σ_t m(t - p_t)                        for landmarks; m(d) = mean of a_t,t-d over all t that see it
 
-    Itself, the previous token and the first of all are places by their distance, and held against a head that looks
-    everywhere alike. Landmarks are held against **the same head's own profile of distances**: what it would give to
-    these places if it only knew how far back they are, and not what stands there. A head that always looks at the token before has a large share of the starts of
-    short words, and a ratio of 1. This is a strict measure: looking at word starts makes a profile of its own, so that
+    The first three are places by their distance, and held against a head that looks everywhere alike. Landmarks are
+    held against **the same head's own profile of distances**: what it would give to these places if it only knew how
+    far back they are, and not what stands there. A head that always looks at the token before has a large share of the
+    starts of short words, and a ratio of 1. This is strict: looking at word starts makes a profile of its own, so that
     even a head that looks nowhere else has a chance well above 0.
     """
     sums: _Sums | None = None
@@ -130,7 +131,7 @@ def measure_heads(readings: Iterable[Reading]) -> HeadMeasures:
             sums = _Sums(*np.shape(reading.weights)[:2])
         sums.add(reading)
     if sums is None or not sums.rows:
-        raise InputError("readings: found none with a choice of where to look, wanted a text of at least two tokens")
+        raise InputError("no token has a choice of where to look; wanted a longer text, or a wider window")
     return sums.measures()
 
 
@@ -151,7 +152,9 @@ class _Sums:
     def add(self, reading: Reading) -> None:
         weights = np.asarray(reading.weights, dtype=np.float64)
         if weights.shape[:2] != self.shape:
-            raise InputError(f"readings: found {weights.shape[:2]} layers and heads, wanted {self.shape} in all of them")
+            raise InputError(
+                f"readings: found {weights.shape[:2]} layers and heads, wanted {self.shape} in all of them"
+            )
         tokens = weights.shape[2]
         at = np.arange(tokens)
         visible = at[:, None] >= at if reading.visible is None else reading.visible

@@ -10,6 +10,7 @@ from saccade.look.maps import as_labels
 
 Places = NDArray[np.int64]  # [tokens]: the token that is looked for from each, -1 where there is none
 
+LANDMARKS = ("word-start", "word-before", "line-end", "bracket")
 NOWHERE = -1
 _OPENS = {"(": ")", "[": "]", "{": "}", "«": "»", "“": "”"}
 _CLOSES = frozenset(_OPENS.values())
@@ -63,14 +64,14 @@ def _tokens(letters: Places, token_of: Places) -> Places:
 def _words(text: str) -> tuple[Places, Places]:
     """For each letter of a word, where the word begins, and where the word before it ends."""
     starts, before = np.full(len(text), NOWHERE), np.full(len(text), NOWHERE)
-    start = end = NOWHERE
+    start = end = end_before = NOWHERE
     for at, is_part in enumerate(_in_word(text)):
         if not is_part:
             start = NOWHERE
             continue
         if start == NOWHERE:
-            start, before_this = at, end
-        starts[at], before[at] = start, before_this
+            start, end_before = at, end
+        starts[at], before[at] = start, end_before
         end = at
     return starts, before
 

@@ -12,14 +12,14 @@ from saccade.base.errors import InputError
 from saccade.look.surprise import LEVEL_NAMES, ScoredTokens, token_shown
 
 NARROWEST = 20  # columns
-# Paper and ink of each level. What is hardly surprising has the terminal's own; the others bring their ink along, so that
-# they can be read on light and on dark, and grow darker and redder.
+# Paper and ink of each level. What is hardly surprising has the terminal's own. The others bring their ink along and
+# are of middling light, so that they stand out on light and on dark; they go from grey to ever stronger colour.
 _STYLES = (
     Style(),
-    Style(color="rgb(20,20,20)", bgcolor="rgb(253,226,164)"),
-    Style(color="rgb(20,20,20)", bgcolor="rgb(250,173,92)"),
-    Style(color="rgb(255,255,255)", bgcolor="rgb(190,70,20)"),
-    Style(color="rgb(255,255,255)", bgcolor="rgb(120,10,60)", bold=True),
+    Style(color="rgb(20,20,20)", bgcolor="rgb(176,164,140)"),
+    Style(color="rgb(20,20,20)", bgcolor="rgb(235,165,75)"),
+    Style(color="rgb(255,255,255)", bgcolor="rgb(200,70,15)"),
+    Style(color="rgb(255,255,255)", bgcolor="rgb(170,0,75)", bold=True, underline=True),
 )
 
 
@@ -85,8 +85,8 @@ def draw_surprise(scored: ScoredTokens, *, colour: bool = True, width: int = 80)
     values = scored.levels if colour else np.minimum(scored.bits, 9).round().astype(np.int64)
     draw_line = _in_colour if colour else _with_digits
     lines = [draw_line(line, values.tolist()) for line in lay_out(scored, width=width)]
-    mean = f"{scored.mean:.2f} bits a token in the mean"
-    return Text("\n").join([*lines, Text(), _legend(mean) if colour else Text(f"bits: 9 is 9 or more; {mean}")])
+    legend = _legend() if colour else Text("bits a token, 9 for 9 or more")
+    return Text("\n").join([*lines, Text(), legend, Text(f"{scored.mean:.2f} bits a token in the mean")])
 
 
 def _in_colour(line: list[Part], levels: list[int]) -> Text:
@@ -106,8 +106,8 @@ def _printable(text: str) -> str:
     )
 
 
-def _legend(mean: str) -> Text:
+def _legend() -> Text:
     legend = Text("bits a token:")
     for name, style in zip(LEVEL_NAMES, _STYLES, strict=True):
         legend.append(" ").append(f" {name} ", style)
-    return legend.append(f"  {mean}")
+    return legend

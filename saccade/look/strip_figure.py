@@ -1,5 +1,6 @@
 """Token surprise as a figure for papers: the text, with a colour behind each token. PNG, SVG and PDF, by matplotlib."""
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from rich.cells import cell_len
 
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
-from saccade.look.figure import SETTINGS, WIDE_FONTS, figure_bytes, form_of, installed, wrapped
+from saccade.look.figure import SETTINGS, WIDE_FONTS, figure_bytes, form_of, installed
 from saccade.look.maps import as_path, plain
 from saccade.look.strip import Part, lay_out
 from saccade.look.surprise import LEVEL_NAMES, ScoredTokens
@@ -24,6 +25,7 @@ _COLOURS = (
     ("#c2501c", "#ffffff"),
     ("#780a3c", "#ffffff"),
 )
+_FAINT = "#59636e"
 _WIDTH = 72  # letters in a line
 _POINTS = 9.0
 _ADVANCE = 0.602 * _POINTS / 72  # inches of a letter of DejaVu Sans Mono
@@ -45,11 +47,11 @@ def draw_surprise_figure(scored: ScoredTokens | Sequence[ScoredTokens], *, title
     if not strips:
         raise InputError("scored: found none, wanted at least one text with its bits")
     names = [title] if title is not None and len(strips) == 1 else [one.name for one in strips]
-    headings = [wrapped(name, _WIDTH * _ADVANCE) for name in names]
+    headings = [textwrap.wrap(name, _WIDTH) for name in names]
     texts = [list(lay_out(one, width=_WIDTH)) for one in strips]
-    lines = sum(len(text) + 1 for text in texts) + sum(len(heading) for heading in headings) + 1
+    lines = sum(len(text) + 1 for text in texts) + sum(len(heading) for heading in headings) + 2
     if lines > _MOST_LINES:
-        raise InputError(f"tokens: found {lines:,} lines of text, wanted at most {_MOST_LINES}; take a page, or less text")
+        raise InputError(f"tokens: found {lines:,} lines, wanted at most {_MOST_LINES}; take a page, or less text")
     wide, high = _WIDTH * _ADVANCE + 2 * _EDGE, lines * _LINE + 2 * _EDGE
     fonts = ["DejaVu Sans Mono", *installed(WIDE_FONTS)]
     with mpl.rc_context(SETTINGS | {"font.family": fonts, "font.size": _POINTS}):
@@ -68,8 +70,9 @@ def draw_surprise_figure(scored: ScoredTokens | Sequence[ScoredTokens], *, title
                 _draw_line(axes, row, line, levels, f"text-{number}-token")
                 row += 1
             row += 1
+        _draw_legend(axes, row)
         mean = ", ".join(f"{one.mean:.2f}" for one in strips)
-        _draw_legend(axes, row, f"{mean} in the mean")
+        _write(axes, 0, row + 1, f"in the mean: {mean}", color=_FAINT)
     return figure
 
 
@@ -99,14 +102,12 @@ def _draw_token(axes: Any, at: float, row: int, text: str, size: int, level: int
         _write(axes, at, row, plain(text), color=ink)
 
 
-def _draw_legend(axes: Any, row: int, mean: str) -> None:
-    at = 0
-    for level, text in enumerate(("bits a token:", *LEVEL_NAMES, mean)):
-        if 0 < level <= len(LEVEL_NAMES):
-            _draw_token(axes, at, row, f" {text} ", len(text) + 2, level - 1)
-        else:
-            _write(axes, at, row, text, color="#59636e")
-        at += len(text) + 3 if level else len(text) + 1
+def _draw_legend(axes: Any, row: int) -> None:
+    _write(axes, 0, row, "bits a token:", color=_FAINT)
+    at = len("bits a token: ")
+    for level, name in enumerate(LEVEL_NAMES):
+        _draw_token(axes, at, row, f" {name} ", len(name) + 2, level)
+        at += len(name) + 3
 
 
 def _write(axes: Any, at: float, row: int, text: str, **how: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from saccade.decode import TreeNode
-from saccade.look import AttentionMap, Panel, save_page
+from saccade.look import AttentionMap, Panel, Reading, ScoredTokens, find_landmarks, measure_heads, save_page
 from saccade.tasks.translation.maps import maps_of
 from saccade.tasks.translation.model import Translator
 from tests.look.conftest import Visit
@@ -220,3 +220,89 @@ def test_panels_side_by_side_are_seen_alike(visit: Visit, tmp_path: Path) -> Non
     assert visit.page.locator(".ribbons").count() == 2
     visit.choose("view", "table", panel=0)
     assert visit.page.locator("table").count() == 2
+
+
+TEXT = ScoredTokens(["a", " dog", "\n", "<b>run</b>", ""], np.array([0.5, 1.25, 3.0, 9.5, 4.0]), "text")
+
+
+def test_the_text_above_the_map_is_the_bits(visit: Visit, tmp_path: Path) -> None:
+    """Each token with the colour of its level; the text wraps as text, and its line breaks can be seen."""
+    save_page(tmp_path / "page.html", TEXT)
+    visit.open(tmp_path / "page.html")
+    tokens = visit.page.locator("[data-token]")
+    assert tokens.all_text_contents() == ["a", " dog", "⏎\n", "<b>run</b>", "·"]
+    names = [tokens.nth(index).get_attribute("class") for index in range(5)]
+    assert names == ["level-0", "level-1", "level-2", "level-4", "level-3"]
+    for scheme in ("light", "dark"):
+        visit.page.emulate_media(color_scheme=scheme)
+        paint = "span => getComputedStyle(span).backgroundColor"
+        papers = [tokens.nth(index).evaluate(paint) for index in range(5)]
+        legend = visit.page.locator(".legend i").evaluate_all(f"spans => spans.map({paint})")
+        assert papers == [legend[index] for index in (0, 1, 2, 4, 3)]
+        assert len(set(legend)) == 5
+    assert visit.page.locator(".legend i").all_inner_texts() == ["under 1", "1 to 2", "2 to 4", "4 to 8", "8 or more"]
+    assert "3.65 in the mean" in visit.page.locator(".legend").inner_text()
+    assert visit.page.locator("select").count() == 0
+    lines = [tokens.nth(index).bounding_box() for index in (1, 3)]
+    assert lines[0] is not None
+    assert lines[1] is not None
+    assert lines[1]["y"] > lines[0]["y"]
+
+
+def test_a_token_of_the_text_says_its_bits(visit: Visit, tmp_path: Path) -> None:
+    save_page(tmp_path / "page.html", TEXT)
+    visit.open(tmp_path / "page.html")
+    visit.page.get_by_label("dog: 1.25 bits").hover()
+    assert visit.readout()[0] == "dog: 1.25 bits, probability 0.42"
+    assert visit.page.get_by_label("dog: 1.25 bits").get_attribute("title") == " dog: 1.25 bits"
+    visit.page.keyboard.press("Tab")
+    assert visit.readout()[1] == {"token": "0", "bits": "0.5"}
+    for key, wanted in (("ArrowRight", "1"), ("End", "4"), ("ArrowRight", "4"), ("ArrowUp", "3"), ("Home", "0")):
+        visit.page.keyboard.press(key)
+        assert visit.readout()[1]["token"] == wanted
+
+
+def test_a_token_shows_what_it_was_foreseen_from(visit: Visit, tmp_path: Path) -> None:
+    """The rows of the map are the last tokens of the text."""
+    weights = np.random.default_rng(4).dirichlet(np.ones(3), size=3)
+    seen = AttentionMap(["run", "</s>", "x"], ["<s>", "run", "</s>"], weights, "decoder")
+    save_page(tmp_path / "page.html", [seen, TEXT])
+    visit.open(tmp_path / "page.html")
+    for view in ("matrix", "ribbons"):
+        visit.choose("view", view)
+        visit.page.locator("[data-token='3']").hover()
+        best = seen.columns[int(weights[1].argmax())]  # pyright: ignore[reportIndexIssue]
+        assert f"9.50 bits, probability 0.0014. </s> looked at: {best} {weights[1].max():.3f}" in visit.readout()[0]
+        assert visit.readout()[1]["row"] == "1"
+        visit.page.locator("[data-token='0']").hover()
+        assert visit.readout()[0] == "a: 0.50 bits, probability 0.71"
+
+
+def test_a_long_text_comes_in_parts(visit: Visit, tmp_path: Path) -> None:
+    save_page(tmp_path / "page.html", ScoredTokens(["a "] * 9001, np.arange(9001) % 12))
+    visit.open(tmp_path / "page.html")
+    assert visit.page.locator("[data-token]").count() == 4000
+    for _ in range(2):
+        visit.page.get_by_role("button", name="later").click()
+    assert visit.page.locator("[data-token]").count() == 1001
+    visit.page.locator("[data-token='9000']").hover()
+    assert visit.readout()[1] == {"token": "9000", "bits": "0"}
+    assert visit.page.get_by_role("button", name="later").is_disabled()
+
+
+def test_the_best_heads_and_their_maps(visit: Visit, tmp_path: Path) -> None:
+    landmarks = find_landmarks(list("abc def"))
+    weights = np.tril(np.ones((2, 3, 7, 7))) / np.arange(1, 8)[:, None]
+    weights[1, 2] = np.eye(7)[np.where(landmarks["word-start"] < 0, np.arange(7), landmarks["word-start"])]
+    found = measure_heads([Reading(weights, landmarks)])
+    panel = Panel("model", [AttentionMap(list("bc def."), list("abc def"), weights, "decoder")], heads=found)
+    save_page(tmp_path / "page.html", panel)
+    visit.open(tmp_path / "page.html")
+    visit.choose("view", "heads")
+    measure = found.of("word-start")
+    row = ["word-start", "2", "3", "1.000", f"{measure.chance[1, 2]:.3f}", f"{measure.ratio[1, 2]:.2f}", "4", "show"]
+    line = visit.page.locator("tr", has_text="word-start")
+    assert line.locator("th, td").all_inner_texts() == row
+    line.get_by_role("button").click()
+    assert [visit.page.locator(f"select[name={name}]").input_value() for name in ("layer", "head")] == ["1", "2"]
+    assert float(visit.point_at_cell(2, 0, (7, 7))["weight"]) == 1.0

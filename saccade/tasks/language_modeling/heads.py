@@ -30,7 +30,7 @@ def readings_of(
         here = ids[first : min(first + context, end)]
         weights = self_attention(net, here)
         assert weights is not None
-        # the columns are a start and all tokens but the last, and row t is what was looked at when column t had been read
+        # the columns are a start and all tokens but the last; row t is what was looked at when column t had been read
         behind = behind_a_start(landmarks, first, first + len(here) - 1)
         yield Reading(weights, behind, visible_to(settings, len(here)))
 

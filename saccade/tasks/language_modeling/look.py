@@ -1,6 +1,7 @@
 """`saccade look` of a language model: how surprising each token of a text was, and what it was foreseen from."""
 
 import argparse
+import contextlib
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from saccade.base.errors import InputError
 from saccade.console.drawing import Maps, add_map_options, check_map_options, figures_of, maps_as_chosen
 from saccade.console.inputs import model_name, one_text
 from saccade.console.options import TakesOptions
-from saccade.look import HeadMeasures, Panel
+from saccade.look import PLACES, HeadMeasures, Panel
 from saccade.tasks.kind import Look
 from saccade.tasks.language_modeling.model import LanguageModel
 from saccade.text.documents import read_corpus
@@ -25,9 +26,8 @@ def add_options(parser: TakesOptions) -> None:
     parser.add_argument("--file", type=Path, metavar="FILE", help="read this text instead of one that is typed")
     parser.add_argument("--surprise", action="store_true", help="show the text and its surprise alone, and no map")
     parser.add_argument("--heads", action="store_true", help="say which head looks back to what, as a table")
-    parser.add_argument(
-        "--best", metavar="PLACE", help="show the head that looks back to such places the most, such as word-start"
-    )
+    places = f"the map of the head that looks at such places farthest above chance: {', '.join(PLACES)}"
+    parser.add_argument("--best", choices=PLACES, metavar="PLACE", help=places)
     add_map_options(parser)
 
 
@@ -61,9 +61,8 @@ class HeadTable(Maps):
             print(f"{panel.title}\n\n{table_of(panel.heads)}")
 
     def as_json(self) -> dict[str, Any]:
-        if len(self.panels) > 1:
-            return {"models": [{"title": one.title} | one.heads.record() for one in self.panels if one.heads]}
-        return self.panels[0].heads.record() if self.panels[0].heads else {}
+        heads = self.panels[0].heads
+        return super().as_json() if len(self.panels) > 1 or heads is None else heads.record()
 
 
 def look_at_text(chosen: argparse.Namespace, model: LanguageModel) -> Maps:
@@ -81,8 +80,11 @@ def look_at_text(chosen: argparse.Namespace, model: LanguageModel) -> Maps:
             if getattr(chosen, option):
                 raise InputError(f"--{option}: {chosen.model} looks at nothing; there is its surprise alone to see")
         return Maps([panel], name, title=chosen.title)
-    if chosen.heads or chosen.best or getattr(chosen, "html", None) is not None:
+    if chosen.heads or chosen.best:
         panel = replace(panel, heads=model.measure_heads([text]))
+    elif chosen.html is not None:
+        with contextlib.suppress(InputError):  # a text that is too short for it has a page all the same
+            panel = replace(panel, heads=model.measure_heads([text]))
     if chosen.best and panel.heads is not None:
         layer, head = panel.heads.of(chosen.best).best
         chosen = argparse.Namespace(**{**vars(chosen), "layer": layer + 1, "head": head + 1})
@@ -107,7 +109,7 @@ def table_of(heads: HeadMeasures) -> str:
     lines += [
         "",
         "share   of the attention, on such a place, in the mean over the tokens that have one",
-        "chance  itself, previous, first: if it looked everywhere alike; the others: if it only knew how far back they are",
+        "chance  itself, previous, first: if it looked everywhere alike; others: if it only knew how far back they are",
     ]
     return "\n".join(lines)
 
