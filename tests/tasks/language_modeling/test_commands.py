@@ -89,8 +89,6 @@ def test_look_shows_what_was_looked_at(model: Path, tmp_path: Path, capsys: pyte
     said(capsys, "look", model, "abcab", "--html", tmp_path / "map.html")
     assert "abcab" in (tmp_path / "map.html").read_text()
     assert "TEXT: found nothing" in said(capsys, "look", model, code=2)[1]
-    small_model("gru").save(tmp_path / "gru")
-    assert "looks at nothing" in said(capsys, "look", tmp_path / "gru", "abc", code=2)[1]
 
 
 @pytest.mark.parametrize(
