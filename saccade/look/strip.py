@@ -82,9 +82,9 @@ def draw_surprise(scored: ScoredTokens, *, colour: bool = True, width: int = 80)
     """
     if width < NARROWEST:
         raise InputError(f"width: found {width}, wanted at least {NARROWEST}")
-    values = scored.levels if colour else np.minimum(scored.bits, 9).round().astype(np.int64)
+    values = (scored.levels if colour else np.minimum(scored.bits, 9).round().astype(np.int64)).tolist()
     draw_line = _in_colour if colour else _with_digits
-    lines = [draw_line(line, values.tolist()) for line in lay_out(scored, width=width)]
+    lines = [draw_line(line, values) for line in lay_out(scored, width=width)]
     legend = _legend() if colour else Text("bits a token, 9 for 9 or more")
     return Text("\n").join([*lines, Text(), legend, Text(f"{scored.mean:.2f} bits a token in the mean")])
 
