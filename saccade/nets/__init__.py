@@ -26,6 +26,7 @@ from saccade.nets.from_settings import (
 )
 from saccade.nets.glimpses import GlimpseSensor, RecurrentAttention, RecurrentAttentionOutput, glimpse_loss
 from saccade.nets.grid import GridEncoder
+from saccade.nets.language import LanguageNet, make_language_net, previous_of
 from saccade.nets.line_encoder import LineEncoder
 from saccade.nets.losses import target_loss
 from saccade.nets.memn2n import MemN2N, MemN2NOutput, position_weights
@@ -50,6 +51,7 @@ __all__ = [
     "GridEncoder",
     "HeadParameters",
     "HeadSizes",
+    "LanguageNet",
     "LayerShape",
     "Level",
     "LineEncoder",
@@ -83,6 +85,7 @@ __all__ = [
     "layer_shape",
     "make_context",
     "make_embedding",
+    "make_language_net",
     "make_rnn_decoder",
     "make_transformer_decoder",
     "make_transformer_encoder",
@@ -90,6 +93,7 @@ __all__ = [
     "occupancy",
     "output_size",
     "position_weights",
+    "previous_of",
     "projected_cross_entropy",
     "repeat_rows",
     "small_cnn_side",

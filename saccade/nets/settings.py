@@ -1,4 +1,4 @@
-"""What a translator is made of, as a recipe or a model's folder says it."""
+"""What the nets of models are made of, as a recipe or a model's folder says it."""
 
 from typing import Annotated, Literal, Self
 
@@ -13,6 +13,8 @@ Layers = Annotated[int, Field(ge=1, le=128)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 RnnScore = Annotated[str, one_of(["none", "sum", "mean", *SCORES])]
 Weighting = Annotated[str, one_of(list(WEIGHTINGS))]
+PastScore = Annotated[str, one_of(["none", *SCORES])]
+Context = Annotated[int, Field(ge=2, le=65_536)]
 
 
 class RecurrentSettings(Settings):
@@ -76,6 +78,55 @@ class TransformerSettings(TransformerEncoderSettings):
     """The Transformer: encoder, if there are words to read, and decoder, as many layers of each."""
 
     tie_embeddings: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
+
+
+class LanguageRnnSettings(Settings):
+    """A recurrent net that reads token by token, and may look back at its own earlier states."""
+
+    kind: Literal["rnn"]
+    cell: Literal["elman", "gru", "lstm"] = "lstm"
+    layers: Layers = 1
+    embedding: Size = 128  # size of a token's vector
+    dim: Size = 128  # size of a state
+    score: PastScore = "none"  # how earlier states are looked at; none: not at all
+    weighting: Weighting = "soft"
+    window: Annotated[int, Field(ge=1)] | None = None  # only so many of the last states are looked at; null: all
+    input_feeding: bool = False  # the cell is told what was seen a step before
+    tie_embeddings: Literal["none", "output"] = "none"  # output: the output's matrix is the embedding
+    dropout: Share = 0.0
+    max_length: Context = 64  # the context: tokens in a row, of training and of use
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.tie_embeddings == "output" and self.embedding != self.dim:
+            raise ValueError(
+                f"tie_embeddings: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}"
+            )
+        if self.window is not None and self.score == "none":
+            raise ValueError(f"window: found {self.window}, wanted null, for score: none looks at nothing")
+        if self.score in {"location", "mix"} and self.max_length > POSITIONS:
+            raise ValueError(
+                f"max_length: found {self.max_length}, wanted at most {POSITIONS} with the {self.score} score"
+            )
+        return self
+
+
+class LanguageTransformerSettings(TransformerEncoderSettings):
+    """A Transformer's decoder alone: each token looks at itself and at those before it. As GPT-2 has it, if not told.
+
+    `max_length` is the context: tokens in a row, of training and of use.
+    """
+
+    dim: Size = 128
+    feed_forward: Size = 512
+    positions: Literal["sinusoidal", "learned", "rotary", "none"] = "learned"
+    activation: Literal["relu", "gelu"] = "gelu"
+    tie_embeddings: Literal["none", "output"] = "output"  # output: the output's matrix is the embedding
+    dropout: Share = 0.0
+    max_length: Context = 64
+
+
+LanguageNetSettings = Annotated[LanguageRnnSettings | LanguageTransformerSettings, Field(discriminator="kind")]
 
 
 class BlockSettings(Settings):

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap, HeadMeasures, ScoredTokens, measure_heads
 from saccade.metrics import score_text
+from saccade.nets import LanguageNet, make_language_net
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.language_modeling.heads import readings_of
 from saccade.tasks.language_modeling.maps import maps_of
-from saccade.tasks.language_modeling.net import LanguageNet, make_net
 from saccade.tasks.language_modeling.result import Generated, ScoredText
 from saccade.tasks.language_modeling.scoring import score_tokens, self_attention
 from saccade.tasks.language_modeling.settings import LanguageModelSettings
@@ -56,7 +56,7 @@ class LanguageModel(Model[LanguageModelSettings, LanguageNet]):
     @classmethod
     def make(cls, settings: LanguageModelSettings, vocabulary: RunningVocabulary) -> Self:
         """A language model that has learnt nothing yet; its weights come from torch's random numbers."""
-        return cls(make_net(settings.model, size=len(vocabulary)), vocabulary, settings)
+        return cls(make_language_net(settings.model, size=len(vocabulary)), vocabulary, settings)
 
     @classmethod
     def maker(cls, settings: LanguageModelSettings, folder: Path) -> Callable[[], Self]:

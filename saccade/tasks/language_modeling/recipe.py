@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from saccade.base.settings import DataPath, Settings
-from saccade.tasks.language_modeling.settings import NetSettings
+from saccade.nets.settings import LanguageNetSettings
 from saccade.text.corpus_files import NAMES
 from saccade.text.vocabularies.running import RunningVocabularySettings
 from saccade.training import BatchTrainSettings, Count, Recipe
@@ -45,7 +45,7 @@ class LanguageRecipe(Recipe[Literal["language_modeling"], LanguageTrainSettings]
 
     data: TextDataSettings
     vocabulary: RunningVocabularySettings = RunningVocabularySettings()
-    model: NetSettings
+    model: LanguageNetSettings
     train: LanguageTrainSettings = LanguageTrainSettings()
 
     def metrics(self) -> Sequence[str]:

@@ -8,8 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from saccade.nets import projected_cross_entropy
-from saccade.tasks.language_modeling.net import LanguageNet, previous_of
+from saccade.nets import LanguageNet, previous_of, projected_cross_entropy
 from saccade.tasks.language_modeling.windows import overlap, windows
 from saccade.text import PAD, pad
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from saccade.base.errors import InputError, expect
 from saccade.decode import greedy_search, sample, uniforms_of
-from saccade.tasks.language_modeling.net import LanguageNet
+from saccade.nets import LanguageNet
 from saccade.tasks.language_modeling.windows import SlidingDecoder
 
 _COLDEST = 1e-3  # below, the logits divided by it would be beyond all numbers

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from saccade.base.errors import InputError
-from saccade.tasks.language_modeling.net import previous_of
+from saccade.nets import previous_of
 from saccade.tasks.language_modeling.stream import TextStream
 from saccade.text import END, START
 from saccade.text.vocabularies.running import Utf8Bytes

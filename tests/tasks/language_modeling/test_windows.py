@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from saccade.tasks.language_modeling.net import previous_of
+from saccade.nets import previous_of
 from saccade.tasks.language_modeling.scoring import score_tokens
 from saccade.tasks.language_modeling.windows import SlidingDecoder, last_window, overlap, windows
 from saccade.text import END, START
