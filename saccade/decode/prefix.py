@@ -29,15 +29,17 @@ def begin(
     prefixes: Sequence[Sequence[int]] | None,
     copies: int = 1,
     at_once: bool = True,
+    score_prefixes: bool = True,
 ) -> PrefixState[StateT]:
     """Start `copies` outputs for each of the `size` inputs.
 
     Of the prefixes, as much as the shortest has is read in one pass; who has more is forced step by step from there.
 
-    at_once   False where every step is looked at, and so has to be taken
+    at_once         False where every step is looked at, and so has to be taken
+    score_prefixes  False where nobody asks how likely the prefixes are: then what is read in one pass counts as certain
     """
     length = min(map(len, prefixes)) if prefixes and at_once else 0
     read = torch.tensor([[START, *prefix[:length]] for prefix in prefixes or [()] * size])  # [N, 1 + P]
-    log_probs = decoder.log_prob(encoded, read) if length else torch.zeros(size)
+    log_probs = decoder.log_prob(encoded, read) if length and score_prefixes else torch.zeros(size)
     state = decoder.start(encoded, prefix=read[:, :-1], copies=copies)
     return PrefixState(state, read[:, -1].repeat_interleave(copies), length, log_probs)

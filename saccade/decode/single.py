@@ -25,18 +25,22 @@ def greedy_search(
     *,
     limits: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
+    score_prefixes: bool = True,
     watch: Watch | None = None,
 ) -> list[Hypothesis]:
     """The likeliest token at each step. The arguments are those of `beam_search`.
 
-    watch   is told each token as it is written
+    score_prefixes  False: it is not asked how likely the prefixes are, which costs a second reading of them
+    watch           is told each token as it is written
     """
 
     def choose(logits: Tensor, rules: Rules, rows: Tensor, position: int) -> tuple[Tensor, Tensor]:
         log_probs, tokens = rules.best(logits, position, 1)
         return tokens[:, 0], log_probs[:, 0]
 
-    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=1, watch=watch)
+    return _generate_rows(
+        decoder, encoded, choose, limits, prefixes, best=1, score_prefixes=score_prefixes, watch=watch
+    )
 
 
 def sample(
@@ -46,6 +50,7 @@ def sample(
     limits: Sequence[int],
     uniforms: Tensor,
     prefixes: Sequence[Sequence[int]] | None = None,
+    score_prefixes: bool = True,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
@@ -53,11 +58,12 @@ def sample(
 ) -> list[Hypothesis]:
     """Draw each token from what the model thinks of it.
 
-    uniforms     `[R, T]` numbers in [0, 1), one for each token that may be drawn: the same numbers, the same output
-    temperature  below 1 sharpens the distribution, above 1 flattens it
-    top_k        only the k likeliest tokens can be drawn
-    top_p        only the likeliest tokens that together have this probability (Holtzman 2020)
-    watch        is told each token as it is written
+    uniforms        `[R, T]` numbers in [0, 1), one for each token that may be drawn: the same numbers, the same output
+    score_prefixes  False: it is not asked how likely the prefixes are, which costs a second reading of them
+    temperature     below 1 sharpens the distribution, above 1 flattens it
+    top_k           only the k likeliest tokens can be drawn
+    top_p           only the likeliest tokens that together have this probability (Holtzman 2020)
+    watch           is told each token as it is written
     """
 
     def choose(logits: Tensor, rules: Rules, rows: Tensor, position: int) -> tuple[Tensor, Tensor]:
@@ -65,7 +71,9 @@ def sample(
         tokens = draw(log_probs, uniforms[rows, position], temperature=temperature, top_k=top_k, top_p=top_p)
         return tokens, log_probs.gather(1, tokens[:, None]).squeeze(1)
 
-    return _generate_rows(decoder, encoded, choose, limits, prefixes, best=None, watch=watch)
+    return _generate_rows(
+        decoder, encoded, choose, limits, prefixes, best=None, score_prefixes=score_prefixes, watch=watch
+    )
 
 
 def draw(log_probs: Tensor, uniforms: Tensor, *, temperature: float, top_k: int | None, top_p: float) -> Tensor:
@@ -98,6 +106,7 @@ def _generate_rows(
     prefixes: Sequence[Sequence[int]] | None,
     *,
     best: int | None,
+    score_prefixes: bool,
     watch: Watch | None,
 ) -> list[Hypothesis]:
     """Write what `choose(logits, rules, rows, position)` says: tokens and their log probabilities, for each row.
@@ -106,7 +115,9 @@ def _generate_rows(
     ended leave the batch.
     """
     rules = make_rules(limits, prefixes)
-    state, tokens, position, log_prob = begin(decoder, encoded, size=len(limits), prefixes=prefixes)
+    state, tokens, position, log_prob = begin(
+        decoder, encoded, size=len(limits), prefixes=prefixes, score_prefixes=score_prefixes
+    )
     rows = torch.arange(len(limits))  # which output each row of the batch is
     written: list[list[int]] = [list(prefix[:position]) for prefix in prefixes or [()] * len(limits)]
     while len(rows):

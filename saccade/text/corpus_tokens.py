@@ -7,16 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from saccade.base.fingerprint import fingerprint
-from saccade.text.documents import Corpus
 from saccade.text.token_arrays import TokenArrays, TokenPiece, token_arrays
-from saccade.text.vocabularies.running import RunningVocabulary, cut_safely
+from saccade.text.vocabularies.running import RunningText, RunningVocabulary, cut_safely
 from saccade.text.vocabularies.vocabulary import END, START
 
 _VERSION = "1"  # of how text becomes tokens; another one makes all arrays anew
 
 
 def corpus_tokens(
-    corpus: Corpus,
+    corpus: RunningText,
     vocabulary: RunningVocabulary,
     folder: Path,
     *,
@@ -33,7 +32,9 @@ def corpus_tokens(
     return token_arrays(folder, pieces, name=name, vocabulary_size=len(vocabulary), tell=tell)
 
 
-def _encoded(corpus: Corpus, vocabulary: RunningVocabulary, count: Callable[[int, int], None]) -> Iterator[TokenPiece]:
+def _encoded(
+    corpus: RunningText, vocabulary: RunningVocabulary, count: Callable[[int, int], None]
+) -> Iterator[TokenPiece]:
     begins, done = True, 0
     start, end, nothing = (np.array(ids, dtype=np.uint32) for ids in ([START], [END], []))
     for piece in cut_safely(corpus.pieces(), vocabulary.safe_end):

@@ -12,6 +12,7 @@ context, and one behind the end of a document has that document in sight, with `
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from torch import Tensor
 from saccade.base.order import Cursor
 from saccade.text.vocabularies.running import TokenIds
 from saccade.text.vocabularies.vocabulary import PAD, START
+from saccade.text.windows import windows
 
 
 class Rows(NamedTuple):
@@ -96,23 +98,18 @@ ROW_ORDERS: dict[RowOrder, type[PackedRows | RandomRows]] = {"packed": PackedRow
 
 
 def validation_rows(tokens: TokenIds, *, context: int, batch_size: int, stride: int | None = None) -> Iterator[Rows]:
-    """All of the text in its order, each token but `START` a target once.
+    """All of the text in its order, each token but `START` a target once, in the windows of `saccade.text.windows`.
 
-    Without a stride, a row begins where the one before it ends. With one, it begins so many tokens after the one before
-    it, and has those targets alone that no earlier row had: the first row all of them, the others the last `stride`. So
-    all but the first have more than `context - stride` tokens of context, for `context / stride` times the work.
-    `context_lengths` says how many each has.
+    Without a stride, a row begins where the one before it ends. `context_lengths` says how many tokens each target is
+    foreseen from.
     """
     _expect_rows(tokens, context)
     stride = context if stride is None else stride
     if not 1 <= stride <= context:
         raise ValueError(f"stride: found {stride}, wanted 1 to the context of {context}")
-    last = len(tokens) - 1
-    rows = 1 - (context - last) // stride if context < last else 1
-    for number in range(0, rows, batch_size):
-        begins = range(number * stride, min(number + batch_size, rows) * stride, stride)
-        spans = [(first, min(first + context, last)) for first in begins]
-        yield _gather(tokens, spans, context, seen=[context - stride if first else 0 for first in begins])
+    found = windows(len(tokens), context=context, stride=stride)
+    while here := list(islice(found, batch_size)):
+        yield _gather(tokens, [(one.first, one.end) for one in here], context, seen=[one.seen for one in here])
 
 
 def context_lengths(targets: Tensor) -> Tensor:

@@ -9,8 +9,10 @@ They are written once, piece by piece. `about.json` is written last, so what a k
 
 import hashlib
 import json
+import mmap
 import os
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
@@ -22,13 +24,14 @@ from numpy.typing import NDArray
 from saccade.base.errors import InputError
 from saccade.base.files import open_own, read_own, remove_leftovers, write_file, writing
 from saccade.base.fingerprint import fingerprint
-from saccade.base.lock import locked
+from saccade.base.lock import LOCK, locked
 from saccade.text.vocabularies.running import TokenIds
 from saccade.text.vocabularies.vocabulary import UNKNOWN
 
 TOKENS, OFFSETS, ABOUT = "tokens.npy", "offsets.npy", "about.json"
 _OFFSET = np.dtype("<i8")
 _HEADER = 128  # bytes; numpy's is as long for any number of tokens
+_AT_ONCE = 1 << 20  # bytes of one reading
 _MOST_BYTES = 1 << 16  # of about.json
 
 
@@ -68,10 +71,17 @@ class TokenArrays:
     tokens: TokenIds  # [tokens]
     offsets: NDArray[np.int64]  # [documents + 1]
     counts: Counts
+    place: Path  # their folder
+    mapping: mmap.mmap  # what `tokens` is a view of
 
     def document(self, index: int) -> TokenIds:
         """The tokens of one."""
         return self.tokens[self.offsets[index] : self.offsets[index + 1]]
+
+    def forget(self) -> None:
+        """Let go of the memory of what was read so far, which the system does by itself only when it is short of it."""
+        if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+            self.mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def token_arrays(
@@ -96,6 +106,19 @@ def token_arrays(
         remove_leftovers(place)
         _write(place, pieces(), np.dtype("<u2" if vocabulary_size <= 1 << 16 else "<u4"))
         return _read(place)
+
+
+def remove_other_arrays(folder: Path, *, keep: Collection[TokenArrays]) -> None:
+    """Delete the arrays that `folder` has besides these: those of a text that is no longer wanted."""
+    kept = {arrays.place.name for arrays in keep}
+    for place in folder.iterdir():
+        is_ours = re.fullmatch(r"[0-9a-f]{16}", place.name) and place.is_dir() and not place.is_symlink()
+        if is_ours and place.name not in kept:
+            remove_leftovers(place)
+            for name in (ABOUT, TOKENS, OFFSETS, LOCK):
+                (place / name).unlink(missing_ok=True)
+            if not any(place.iterdir()):  # what somebody else put there stays
+                place.rmdir()
 
 
 class _Rows:
@@ -159,17 +182,20 @@ def _read(place: Path) -> TokenArrays:
         raise InputError(f"{place / ABOUT}: damaged") from None
     if not whole:
         raise InputError(f"{place / ABOUT}: damaged")
-    tokens = _map(place / TOKENS, kind, counts.tokens, of_tokens)
-    return TokenArrays(tokens, _map(place / OFFSETS, _OFFSET, counts.documents + 1, of_offsets), counts)
+    tokens, mapping = _map(place / TOKENS, kind, counts.tokens, of_tokens)
+    offsets, _ = _map(place / OFFSETS, _OFFSET, counts.documents + 1, of_offsets)
+    return TokenArrays(tokens, offsets, counts, place, mapping)
 
 
-def _map(path: Path, kind: np.dtype[Any], count: int, checksum: str) -> NDArray[Any]:
+def _map(path: Path, kind: np.dtype[Any], count: int, checksum: str) -> tuple[NDArray[Any], mmap.mmap]:
     with open_own(path) as file:
         wanted = _HEADER + count * kind.itemsize
         if (size := os.fstat(file.fileno()).st_size) != wanted:
             raise InputError(f"{path}: damaged, {size:,} bytes, wanted {wanted:,}")
-        header = file.read(_HEADER)
-        numbers = np.memmap(file, dtype=kind, mode="r", offset=_HEADER, shape=(count,)).view(np.ndarray)
-    if header != _header(kind, count) or hashlib.sha256(numbers.data).hexdigest() != checksum:
-        raise InputError(f"{path}: damaged, its numbers are not as they were written")
-    return numbers
+        header, digest = file.read(_HEADER), hashlib.sha256()
+        while data := file.read(_AT_ONCE):
+            digest.update(data)
+        if header != _header(kind, count) or digest.hexdigest() != checksum:
+            raise InputError(f"{path}: damaged, its numbers are not as they were written")
+        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(mapping, dtype=kind, count=count, offset=_HEADER), mapping

@@ -266,7 +266,7 @@ def _keep(
 ) -> Progress:
     """Write the weights where they may be wanted: the best so far, as the model so far as well, and the last few."""
     net = task.net
-    value = -valid["loss"] if settings.monitor == "loss" else valid[settings.monitor]
+    value = valid[settings.monitor] * (-1 if settings.monitor in task.better_lower else 1)
     if settings.select_checkpoint == "average":
         make_folder(run / SNAPSHOTS)
         write_tensors(run / SNAPSHOTS / f"{progress.step:09d}.safetensors", tensors_of(net))

@@ -1,7 +1,7 @@
 """What the one training loop asks of any task."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -30,6 +30,7 @@ class Task(ABC, Generic[BatchT, ModelT]):
 
     model: ModelT
     unit: str  # what the items of a loss are: "tokens"
+    better_lower: Sequence[str] = ("loss",)  # the figures of `validate` that are better when lower
 
     @property
     def net(self) -> nn.Module:
@@ -46,7 +47,7 @@ class Task(ABC, Generic[BatchT, ModelT]):
 
     @abstractmethod
     def validate(self) -> dict[str, float]:
-        """Figures by name. The one called `loss` is better when lower, all others when higher."""
+        """Figures by name, `loss` among them; better when higher, but for those in `better_lower`."""
 
     def attention_maps(self) -> dict[str, NDArray[np.float32]]:
         """Attention maps `[rows, columns]` of a few fixed examples, by name."""

@@ -5,15 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.tasks.language_modeling.made import make_numbers
 from saccade.tasks.language_modeling.recipe import TextDataSettings
-from saccade.text import END
 from saccade.text.documents import Corpus, Piece, read_corpus, split_corpus
-from saccade.text.vocabularies.running import RunningText, RunningVocabulary, TokenIds, cut_safely
 
 _TRAIN_SHARE = 0.9
 
@@ -65,13 +61,3 @@ def _read(name: str, settings: TextDataSettings, tell: Callable[[str], None]) ->
         raise InputError(f"{name}: no such file or folder; say where yours is: data.text=FILE")
     skip = settings.bad_documents == "skip"
     return read_corpus(Path(name), column=settings.column, names=settings.names, skip=skip, tell=tell)
-
-
-def read_tokens(text: RunningText, vocabulary: RunningVocabulary) -> TokenIds:
-    """All of the text as numbers, with `END` behind each document."""
-    found: list[TokenIds] = []
-    for piece in cut_safely(text.pieces(), vocabulary.safe_end):
-        found.append(vocabulary.encode_ids(piece.text))
-        if piece.ends:
-            found.append(np.array([END], dtype=found[-1].dtype))
-    return np.concatenate(found)

@@ -25,7 +25,7 @@ from saccade.tasks.language_modeling.spelling import spell
 from saccade.tasks.language_modeling.stream import TextStream
 from saccade.tasks.language_modeling.writing import Writing, WritingOptions, Written, read_writing, write_on
 from saccade.tasks.model import Model
-from saccade.text import END, UNKNOWN
+from saccade.text import END, START, UNKNOWN
 from saccade.text.vocabularies.running import (
     RunningVocabulary,
     load_running_vocabulary,
@@ -145,7 +145,7 @@ class LanguageModel(Model[LanguageModelSettings, LanguageNet]):
         """How likely each token of each text is, after those before it.
 
         sliding    of a text that is longer than the context, each window begins with the second half of the one before,
-                   so that much is always seen; otherwise with nothing but the token before, which is quicker
+                   so that much is always seen; otherwise where that one ended, which is quicker
         attention  say what each token looked at
         batch_size how many texts go through the model at a time; no output depends on it
         progress   called with the number of texts done since the last call
@@ -214,7 +214,7 @@ class LanguageModel(Model[LanguageModelSettings, LanguageNet]):
         return Generated(prompt.text, text, pieces[:cut], pieces[cut:], written.log_probs, note, [], seen)
 
     def _attention(self, ids: list[int]) -> NDArray[np.float32] | None:
-        return self_attention(self.net, ids[-self.context :]) if self.looks else None
+        return self_attention(self.net, [START, *ids[:-1]][-self.context :]) if self.looks else None
 
     def _note(self, note: str, length: int) -> str:
         """The note, with what there is to say of a text of `length` tokens."""

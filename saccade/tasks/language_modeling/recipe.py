@@ -8,8 +8,11 @@ from pydantic import Field, model_validator
 from saccade.base.settings import DataPath, Settings
 from saccade.nets.settings import LanguageNetSettings
 from saccade.text.corpus_files import NAMES
+from saccade.text.packed_rows import RowOrder
 from saccade.text.vocabularies.running import RunningVocabularySettings
 from saccade.training import BatchTrainSettings, Count, Recipe
+
+METRICS = ("loss", "perplexity", "bits_per_character")  # the same in other units; better when lower, all of them
 
 
 class TextDataSettings(Settings):
@@ -23,6 +26,7 @@ class TextDataSettings(Settings):
     make: Literal["numbers"] | None = None  # in place of text: numbers and their names, one a line
     lines: Annotated[int, Field(ge=10, le=10_000_000)] = 5000  # of made text
     seed: int = 0  # of made text
+    rows: RowOrder = "packed"  # all of the text once an epoch; or random: rows that begin anywhere, as nanoGPT has them
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -49,5 +53,4 @@ class LanguageRecipe(Recipe[Literal["language_modeling"], LanguageTrainSettings]
     train: LanguageTrainSettings = LanguageTrainSettings()
 
     def metrics(self) -> Sequence[str]:
-        """What may be monitored: perplexity and bits say the same as the loss, in other units."""
-        return ("loss",)
+        return METRICS

@@ -11,7 +11,7 @@ from torch import Tensor
 from saccade.base.errors import InputError, expect
 from saccade.decode import greedy_search, sample, uniforms_of
 from saccade.nets import LanguageNet
-from saccade.tasks.language_modeling.windows import SlidingDecoder
+from saccade.tasks.language_modeling.sliding import SlidingDecoder
 
 _COLDEST = 1e-3  # below, the logits divided by it would be beyond all numbers
 
@@ -97,6 +97,7 @@ def write_on(
     given = {
         "limits": [length + how.tokens + 1] * len(texts),
         "prefixes": [prompt for prompt in prompts for _ in range(how.samples)],
+        "score_prefixes": False,  # what they are made of is known, and they may be long
         "watch": watch,
     }
     if how.temperature == 0:

@@ -7,22 +7,24 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import saccade
 from saccade.base.errors import InputError
 from saccade.base.order import Cursor
 from saccade.cli.main import main
-from saccade.tasks.language_modeling.data import LanguageSplits, Texts, load_language_splits, read_tokens
+from saccade.tasks.language_modeling.data import LanguageSplits, Texts, load_language_splits
 from saccade.tasks.language_modeling.made import make_numbers
 from saccade.tasks.language_modeling.recipe import LanguageRecipe
 from saccade.tasks.language_modeling.training import LanguageTask
 from saccade.tasks.recipes import load_recipe
-from saccade.text import END
-from saccade.text.vocabularies.running import RunningCharacters
+from saccade.text import END, START
+from saccade.text.packed_rows import ROW_ORDERS, RowOrder
 from saccade.training import Silent, read_journal
 
 SMALL = {
@@ -80,35 +82,46 @@ def test_the_last_tenth_of_a_text_validates(name: str, tmp_path: Path) -> None:
     assert (len(train), len(valid)) == (len(text), 1)
 
 
-def test_documents_end() -> None:
-    vocabulary = RunningCharacters("ab")
-    a, b = vocabulary.encode_ids("ab").tolist()
-    assert read_tokens(Texts(["ab", "b"]), vocabulary).tolist() == [a, b, END, b, END]
-
-
-def test_an_epoch_shows_the_text_once_and_the_next_cuts_it_elsewhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", ["packed", "random"])
+def test_rows_are_those_of_the_text_on_disk(rows: RowOrder, tmp_path: Path) -> None:
     chance = random.Random(0)
-    letters = Texts(["".join(chance.choices("abcdefghij", k=3000))])
-    task = task_of("train.batch_size=1", data=LanguageSplits(letters, letters), run=tmp_path)
-    text = read_tokens(letters, task.model.vocabulary)
-    rows = (len(text) - 1) // 16
-    batches = iter(task.batches(Cursor()))
-    starts: list[list[int]] = []
-    for _ in range(2):
-        found = [next(batches)[0][0] for _ in range(rows)]
-        where = [starts_of(row, text) for row in found]
-        assert all(len(one) == 1 for one in where)  # 16 of these letters stand in one place
-        starts.append(sorted(one[0] for one in where))
-        assert len({begin // 16 for begin in starts[-1]}) == len(found)
-        assert {begin % 16 for begin in starts[-1]} == {starts[-1][0] % 16}
-    assert starts[0][0] != starts[1][0]
-    _, after = next(iter(task.batches(Cursor(epoch=1, batch=2))))
-    assert after == Cursor(1, 3)
+    letters = [Texts(["".join(chance.choices("abcdefghij", k=size)), "abc"]) for size in (3000, 100)]
+    task = task_of(f"data.rows={rows}", "train.seed=5", data=LanguageSplits(*letters), run=tmp_path)
+    vocabulary = task.model.vocabulary
+    stream: list[int] = []
+    for text in letters[0].documents:
+        stream += [START, *vocabulary.encode_ids(text).tolist(), END]
+    folders = [path.parent for path in (tmp_path / "tokens").glob("*/about.json")]
+    tokens = {len(found): found for found in (np.load(folder / "tokens.npy") for folder in folders)}
+    assert tokens[3007].tolist() == stream
+    assert len(tokens[107]) == 107
+    wanted = ROW_ORDERS[rows](np.array(stream), context=16, batch_size=4, seed=5).stream(Cursor(1, 2))
+    for (found, after), (expected, cursor) in zip(islice(task.batches(Cursor(1, 2)), 60), wanted, strict=False):
+        assert after == cursor
+        assert found.inputs.tolist() == expected.inputs.tolist()
+        assert found.targets.tolist() == expected.targets.tolist()
+    task.net.eval()
+    loss, count = task.loss(found)
+    logits = task.net.output(task.net(None, found.inputs).features)
+    each = torch.nn.functional.cross_entropy(logits.flatten(0, 1), found.targets.flatten(), ignore_index=0)
+    assert float(loss.detach()) / count == pytest.approx(float(each.detach()), rel=1e-4)
 
 
-def starts_of(row: np.ndarray, text: np.ndarray) -> list[int]:
-    places = np.lib.stride_tricks.sliding_window_view(text, len(row))
-    return np.nonzero((places == row).all(1))[0].tolist()
+def test_text_of_an_earlier_attempt_does_not_stay(tmp_path: Path) -> None:
+    """Only arrays are taken away, and nobody else's."""
+    task_of(run=tmp_path)
+    first = {path.name for path in (tmp_path / "tokens").iterdir()}
+    mine = tmp_path / "tokens" / "0123456789abcdef"
+    mine.mkdir()
+    (mine / "mine.txt").write_text("mine")
+    (tmp_path / "tokens" / "notes.txt").write_text("mine")
+    task_of(run=tmp_path)
+    assert {path.name for path in (tmp_path / "tokens").iterdir()} == {*first, mine.name, "notes.txt"}
+    task_of("data.seed=1", run=tmp_path)
+    second = {path.name for path in (tmp_path / "tokens").iterdir()}
+    assert len(second) == 4
+    assert second & {*first, mine.name, "notes.txt"} == {mine.name, "notes.txt"}
+    assert (mine / "mine.txt").read_text() == "mine"
 
 
 def test_validation_is_of_all_of_the_text(tmp_path: Path) -> None:
@@ -116,12 +129,23 @@ def test_validation_is_of_all_of_the_text(tmp_path: Path) -> None:
     text = "".join(piece.text for piece in task_valid(task).pieces())
     task.net.eval()
     figures = task.validate()
-    tokens = read_tokens(task_valid(task), task.model.vocabulary)
+    tokens = len(text) + 1  # and the end
     (scored,) = task.model.score([text], sliding=False)
-    assert len(tokens) == len(text) + 1  # and the end
-    assert figures["loss"] * len(tokens) == pytest.approx(-scored.log_prob, abs=12)
+    assert figures["loss"] * tokens == pytest.approx(-scored.log_prob, abs=12)
     assert figures["perplexity"] == pytest.approx(math.exp(figures["loss"]))
-    assert figures["bits_per_character"] == pytest.approx(figures["loss"] / math.log(2) * len(tokens) / len(text))
+    assert figures["bits_per_character"] == pytest.approx(figures["loss"] / math.log(2) * tokens / len(text))
+
+
+@pytest.mark.parametrize("monitor", ["loss", "perplexity", "bits_per_character"])
+def test_what_is_monitored_is_better_when_lower(monitor: str, tmp_path: Path) -> None:
+    settings = ["train.steps=6", "train.validate_every=2", "train.lr=1e-2", f"train.monitor={monitor}"]
+    words = ["train", *SMALL["gpt"], *COMMON, *settings, "--run", str(tmp_path)]
+    assert main(words) == 0
+    records = [record for record in read_journal(tmp_path / "metrics.jsonl") if "valid" in record]
+    values = [record["valid"][monitor] for record in records]
+    assert values[-1] == min(values) < max(values)  # so it is still getting better
+    (last,) = [record["model"] for record in read_journal(tmp_path / "metrics.jsonl") if "model" in record]
+    assert last[monitor] == pytest.approx(values[-1])
 
 
 def task_valid(task: LanguageTask) -> Texts:
@@ -198,7 +222,8 @@ def test_it_learns_a_text_by_heart(settings: list[str], tmp_path: Path) -> None:
         (["data.make=null"], "wanted either text, such as data.text=book.txt, or make"),
         (["data.valid=a.txt"], "valid: found some beside made text"),
         (["model.max_length=100000"], "max_length"),
-        (["train.monitor=perplexity"], "train.monitor: found 'perplexity', wanted one of loss"),
+        (["train.monitor=bleu"], "train.monitor: found 'bleu', wanted one of loss, perplexity, bits_per_character"),
+        (["data.rows=shuffled"], "data.rows"),
         (["model.positions=rotary", "model.heads=128"], "dim / heads"),
     ],
 )
@@ -229,5 +254,5 @@ def test_data_that_is_not_there_or_too_short(tmp_path: Path) -> None:
         saccade.train("gpt", run=tmp_path / "run", settings=["data.text=nowhere.txt"], reporter=Silent())
     assert not (tmp_path / "run").exists()
     short = LanguageSplits(Texts(["abc"]), Texts(["abc"]))
-    with pytest.raises(InputError, match=r"data: 4 tokens to learn from, wanted more than model.max_length=16"):
+    with pytest.raises(InputError, match=r"data: 5 tokens to learn from, wanted more than model.max_length=16"):
         task_of(data=short, run=tmp_path / "run")
