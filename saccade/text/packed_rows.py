@@ -9,6 +9,11 @@ The tokens of all documents are one long stream, and a row is a stretch of it:
 Every token is foreseen but `START`, which says nothing of the text; where no target is, there is `PAD`. A token is
 foreseen from those before it in its row, and from none of the row before. So the first of a row has one token of
 context, and one behind the end of a document has that document in sight, with `END` and `START` between them.
+
+A model that begins to write, or is asked about a text, begins with `START`. Where documents are few and long, as books
+are, it would hardly know that: in tinyshakespeare, one document, it is seen once an epoch, and what follows it is
+foreseen worse than after a random character, for half a context. So where `START` is in fewer than one row of 32, some
+more begin with it in training, in place of their first token, as if a document began there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,10 +24,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor
+from saccade.base.order import Cursor, shuffled
 from saccade.text.vocabularies.running import TokenIds
 from saccade.text.vocabularies.vocabulary import PAD, START
 from saccade.text.windows import windows
+
+_ROWS_WITH_START = 1 / 32
+_AT_ONCE = 1 << 20  # tokens that are looked at
 
 
 class Rows(NamedTuple):
@@ -46,25 +54,26 @@ class PackedRows:
     def __init__(self, tokens: TokenIds, *, context: int, batch_size: int, seed: int) -> None:
         _expect_rows(tokens, context)
         self.tokens, self.context, self.batch_size, self.seed = tokens, context, batch_size, seed
+        self._more_starts = _MoreStarts(tokens, context, seed)
 
     def spans(self, cursor: Cursor) -> Iterator[list[tuple[int, int]]]:
         """The batches of an epoch from `cursor` on, as the first and the end of the inputs of each row."""
         last = len(self.tokens) - 1  # the last token is no input
-        rng = np.random.default_rng([self.seed, cursor.epoch])
-        size = int(rng.integers(1, self.context + 1))  # of the first row
+        size = int(np.random.default_rng([self.seed, cursor.epoch]).integers(1, self.context + 1))  # of the first row
         rows = 1 - (size - last) // self.context if size < last else 1
-        order = rng.permutation(rows)
         batches = -(-rows // self.batch_size)
         for batch in range(cursor.batch, batches):
-            numbers = order[rows * batch // batches : rows * (batch + 1) // batches].tolist()
-            ends = [size + number * self.context for number in numbers]
+            places = np.arange(rows * batch // batches, rows * (batch + 1) // batches)
+            numbers = shuffled(places, rows, seed=[self.seed, cursor.epoch, 1])
+            ends = [size + number * self.context for number in numbers.tolist()]
             yield [(max(end - self.context, 0), min(end, last)) for end in ends]
 
     def stream(self, cursor: Cursor) -> Iterator[tuple[Rows, Cursor]]:
         """The batches from `cursor` on, endlessly, each with the cursor that comes after it."""
         while True:
             for number, spans in enumerate(self.spans(cursor), start=cursor.batch):
-                yield _gather(self.tokens, spans, self.context), Cursor(cursor.epoch, number + 1)
+                rows = _gather(self.tokens, spans, self.context)
+                yield self._more_starts.put(rows, cursor.epoch, number), Cursor(cursor.epoch, number + 1)
             cursor = Cursor(cursor.epoch + 1)
 
 
@@ -80,6 +89,7 @@ class RandomRows:
         if len(tokens) <= context:
             raise ValueError(f"tokens: found {len(tokens)}, wanted more than the context of {context}")
         self.tokens, self.context, self.batch_size, self.seed = tokens, context, batch_size, seed
+        self._more_starts = _MoreStarts(tokens, context, seed)
 
     def stream(self, cursor: Cursor) -> Iterator[tuple[Rows, Cursor]]:
         """The batches from `cursor` on, endlessly, each with the cursor that comes after it."""
@@ -89,8 +99,28 @@ class RandomRows:
                 rng = np.random.default_rng([self.seed, cursor.epoch, number])
                 begins = rng.integers(0, len(self.tokens) - self.context, size=self.batch_size).tolist()
                 spans = [(first, first + self.context) for first in begins]
-                yield _gather(self.tokens, spans, self.context), Cursor(cursor.epoch, number + 1)
+                rows = _gather(self.tokens, spans, self.context)
+                yield self._more_starts.put(rows, cursor.epoch, number), Cursor(cursor.epoch, number + 1)
             cursor = Cursor(cursor.epoch + 1)
+
+
+class _MoreStarts:
+    """Puts `START` at the beginning of so many rows that it is in one of 32."""
+
+    def __init__(self, tokens: TokenIds, context: int, seed: int) -> None:
+        starts = sum(
+            int(np.count_nonzero(tokens[first : first + _AT_ONCE] == START))
+            for first in range(0, len(tokens), _AT_ONCE)
+        )
+        self.share = max(0.0, _ROWS_WITH_START - starts * context / len(tokens))
+        self.seed = seed
+
+    def put(self, rows: Rows, epoch: int, batch: int) -> Rows:
+        """The rows of this batch, some with another first input."""
+        if self.share:
+            chosen = np.random.default_rng([self.seed, epoch, batch, 2]).random(len(rows.inputs)) < self.share
+            rows.inputs[torch.from_numpy(chosen), 0] = START
+        return rows
 
 
 RowOrder = Literal["packed", "random"]
