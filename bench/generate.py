@@ -68,7 +68,7 @@ def write(chosen: argparse.Namespace, seed: int) -> Turn:
     options = ["--tokens", str(chosen.tokens), "--seed", str(seed), "--stream", *chosen.others]
     command = [sys.executable, "-m", "saccade", "generate", str(chosen.model), chosen.prompt, *options]
     environment = os.environ | {"OMP_NUM_THREADS": str(chosen.threads)}
-    before, first, count = len(chosen.prompt), 0.0, 0
+    before, first, at_first, count = len(chosen.prompt), 0.0, 0, 0
     decoder = codecs.getincrementaldecoder("utf-8")()
     began = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:  # noqa: S603

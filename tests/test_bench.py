@@ -1,5 +1,6 @@
 """The races: that they start, take turns, and count what they should."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -7,13 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
-from bench import before, busy, pretraining
+from bench import before, busy, generate, pretraining
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
 from saccade.base.errors import InputError
 from saccade.runtime import threads as waiting
+from saccade.text import END
+from tests.tasks.language_modeling.makers import small_model
 
 PAIRS: list[Pair] = [([4] * length + [3], [5] * (length % 7 + 2) + [3]) for length in range(3, 20) for _ in range(4)]
 
@@ -123,3 +127,18 @@ def test_a_pretraining_whose_time_is_over_says_so(tmp_path: Path) -> None:
         pretraining.Budget(0).run(["doctor"], tmp_path / "log")
     with pytest.raises(InputError, match="saccade nonsense ended with code 2"):
         pretraining.Budget(1).run(["nonsense"], tmp_path / "log")
+
+
+def test_a_text_is_timed_from_the_start_of_its_process(tmp_path: Path) -> None:
+    model = small_model("gru")
+    with torch.no_grad():
+        model.net.output.bias[END] = -100.0
+    model.save(tmp_path / "model")
+    chosen = argparse.Namespace(model=tmp_path / "model", prompt="ab", tokens=70, threads=1, turns=1, others=[])
+    found = generate.measure(chosen)
+    assert (found["characters"], found["turns"], found["left_out"], found["context"]) == (70, 1, 0, 8)
+    assert isinstance(found["first"], float)
+    assert found["first"] > 0
+    chosen.others = ["--temperature", "-1"]
+    with pytest.raises(SystemExit, match="ended with code 2"):
+        generate.write(chosen, 0)

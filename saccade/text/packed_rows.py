@@ -30,7 +30,6 @@ from saccade.text.vocabularies.vocabulary import PAD, START
 from saccade.text.windows import windows
 
 _ROWS_WITH_START = 1 / 32
-_AT_ONCE = 1 << 20  # tokens that are looked at
 
 
 class Rows(NamedTuple):
@@ -49,12 +48,16 @@ class PackedRows:
     are shuffled, and the batches of an epoch differ by one row at most.
 
     Everything depends on the seed and the epoch alone, so a `Cursor` is all there is to save.
+
+    documents   how many there are; None: no row begins with another token than it has
     """
 
-    def __init__(self, tokens: TokenIds, *, context: int, batch_size: int, seed: int) -> None:
+    def __init__(
+        self, tokens: TokenIds, *, context: int, batch_size: int, seed: int, documents: int | None = None
+    ) -> None:
         _expect_rows(tokens, context)
         self.tokens, self.context, self.batch_size, self.seed = tokens, context, batch_size, seed
-        self._more_starts = _MoreStarts(tokens, context, seed)
+        self._starts = 0.0 if documents is None else more_starts(documents * context / len(tokens))
 
     def spans(self, cursor: Cursor) -> Iterator[list[tuple[int, int]]]:
         """The batches of an epoch from `cursor` on, as the first and the end of the inputs of each row."""
@@ -73,7 +76,8 @@ class PackedRows:
         while True:
             for number, spans in enumerate(self.spans(cursor), start=cursor.batch):
                 rows = _gather(self.tokens, spans, self.context)
-                yield self._more_starts.put(rows, cursor.epoch, number), Cursor(cursor.epoch, number + 1)
+                _put_starts(rows, self._starts, seed=[self.seed, cursor.epoch, number, 2])
+                yield rows, Cursor(cursor.epoch, number + 1)
             cursor = Cursor(cursor.epoch + 1)
 
 
@@ -81,15 +85,17 @@ class RandomRows:
     """Rows that begin anywhere, drawn anew for each batch, as nanoGPT does.
 
     All rows are full. Some tokens are targets often and some never; an epoch is as many batches as would have room for
-    all of the text. A batch depends on the seed, the epoch and its number alone.
+    all of the text. A batch depends on the seed, the epoch and its number alone. `documents` is as of `PackedRows`.
     """
 
-    def __init__(self, tokens: TokenIds, *, context: int, batch_size: int, seed: int) -> None:
+    def __init__(
+        self, tokens: TokenIds, *, context: int, batch_size: int, seed: int, documents: int | None = None
+    ) -> None:
         _expect_rows(tokens, context)
         if len(tokens) <= context:
             raise ValueError(f"tokens: found {len(tokens)}, wanted more than the context of {context}")
         self.tokens, self.context, self.batch_size, self.seed = tokens, context, batch_size, seed
-        self._more_starts = _MoreStarts(tokens, context, seed)
+        self._starts = 0.0 if documents is None else more_starts(documents * context / len(tokens))
 
     def stream(self, cursor: Cursor) -> Iterator[tuple[Rows, Cursor]]:
         """The batches from `cursor` on, endlessly, each with the cursor that comes after it."""
@@ -100,27 +106,20 @@ class RandomRows:
                 begins = rng.integers(0, len(self.tokens) - self.context, size=self.batch_size).tolist()
                 spans = [(first, first + self.context) for first in begins]
                 rows = _gather(self.tokens, spans, self.context)
-                yield self._more_starts.put(rows, cursor.epoch, number), Cursor(cursor.epoch, number + 1)
+                _put_starts(rows, self._starts, seed=[self.seed, cursor.epoch, number, 2])
+                yield rows, Cursor(cursor.epoch, number + 1)
             cursor = Cursor(cursor.epoch + 1)
 
 
-class _MoreStarts:
-    """Puts `START` at the beginning of so many rows that it is in one of 32."""
+def more_starts(share: float) -> float:
+    """How many of the rows should begin with `START` besides the share of them that have one."""
+    return max(0.0, _ROWS_WITH_START - share)
 
-    def __init__(self, tokens: TokenIds, context: int, seed: int) -> None:
-        starts = sum(
-            int(np.count_nonzero(tokens[first : first + _AT_ONCE] == START))
-            for first in range(0, len(tokens), _AT_ONCE)
-        )
-        self.share = max(0.0, _ROWS_WITH_START - starts * context / len(tokens))
-        self.seed = seed
 
-    def put(self, rows: Rows, epoch: int, batch: int) -> Rows:
-        """The rows of this batch, some with another first input."""
-        if self.share:
-            chosen = np.random.default_rng([self.seed, epoch, batch, 2]).random(len(rows.inputs)) < self.share
-            rows.inputs[torch.from_numpy(chosen), 0] = START
-        return rows
+def _put_starts(rows: Rows, share: float, *, seed: Sequence[int]) -> None:
+    if share:
+        chosen = np.random.default_rng(seed).random(len(rows.inputs)) < share
+        rows.inputs[torch.from_numpy(chosen), 0] = START
 
 
 RowOrder = Literal["packed", "random"]

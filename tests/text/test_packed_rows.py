@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from saccade.base.order import Cursor
 from saccade.text import END, PAD, START
-from saccade.text.packed_rows import ROW_ORDERS, PackedRows, RandomRows, Rows, context_lengths, validation_rows
+from saccade.text.packed_rows import (
+    ROW_ORDERS,
+    PackedRows,
+    RandomRows,
+    RowOrder,
+    Rows,
+    context_lengths,
+    more_starts,
+    validation_rows,
+)
 
 
 def stream_of(lengths: list[int]) -> np.ndarray:
@@ -221,3 +230,22 @@ def test_batches_of_a_large_text_are_cut_evenly() -> None:
     assert max(sizes) - min(sizes) <= 1
     firsts = sorted(first for spans in rows.spans(Cursor()) for first, _ in spans)
     assert {after - before for before, after in pairwise(firsts[1:])} == {16}
+
+
+@pytest.mark.parametrize("order", list(ROW_ORDERS))
+def test_starts_are_seen_where_documents_are_few(order: RowOrder) -> None:
+    """One row in 32 has one, and all else is as it was."""
+    for lengths, most, least in (([40_000], 1 / 24, 1 / 42), ([62] * 600, 0.0, 0.0)):
+        tokens = stream_of([length % 60_000 for length in lengths])
+        options = {"context": 16, "batch_size": 8, "seed": 2}
+        plain, rows = ROW_ORDERS[order](tokens, **options), ROW_ORDERS[order](tokens, **options, documents=len(lengths))
+        changed = total = 0
+        for (one, _), (other, _) in islice(zip(plain.stream(Cursor()), rows.stream(Cursor()), strict=True), 600):
+            assert torch.equal(one.targets, other.targets)
+            assert torch.equal(one.inputs[:, 1:], other.inputs[:, 1:])
+            different = one.inputs[:, 0] != other.inputs[:, 0]
+            assert set(other.inputs[different, 0].tolist()) <= {START}
+            changed += int(different.sum())
+            total += len(different)
+        assert least <= changed / total <= most
+    assert [more_starts(share) for share in (0.0, 1 / 64, 1 / 32, 2.0)] == [1 / 32, 1 / 64, 0, 0]

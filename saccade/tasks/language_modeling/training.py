@@ -56,7 +56,11 @@ class LanguageTask(Task[Rows, LanguageModel]):
             raise InputError(f"data: {train.tokens:,} tokens to learn from, wanted more than model.max_length={length}")
         rows = ROW_ORDERS[recipe.data.rows]
         self._rows = rows(
-            self._train.tokens, context=length, batch_size=recipe.train.batch_size, seed=recipe.train.seed
+            self._train.tokens,
+            context=length,
+            batch_size=recipe.train.batch_size,
+            seed=recipe.train.seed,
+            documents=train.documents,
         )
         if valid.unknown:
             reporter.say(

@@ -68,6 +68,26 @@ def test_what_was_written_is_as_likely_as_it_is_scored(name: str) -> None:
         assert scored.tokens == [*found.prompt_tokens, *found.tokens]
 
 
+@pytest.mark.parametrize("temperature", [0, 0.8])
+@pytest.mark.parametrize("name", ["gpt learned", "lstm"])
+def test_a_prompt_is_read_once(name: str, temperature: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, read = small_model(name), list[int]()
+    start, forward = type(model.net).start, type(model.net).forward
+
+    def counted(net: object, encoded: None, *, prefix: torch.Tensor, copies: int = 1) -> object:
+        read.append(prefix.shape[1])
+        return start(net, encoded, prefix=prefix, copies=copies)
+
+    monkeypatch.setattr(type(model.net), "start", counted)
+    monkeypatch.setattr(type(model.net), "forward", lambda *given, **named: read.append(-1) or forward(*given, **named))
+    model.generate(["abcd"], tokens=2, temperature=temperature)
+    assert read == [4]  # a start, and all but the last, which the first step reads
+    read.clear()
+    model.generate(["abcdef" * 50], tokens=2, temperature=temperature)
+    assert len(read) <= 2  # of a long one as much as the window has, and once more where that slides
+    assert all(0 < length <= CONTEXT for length in read)
+
+
 def test_a_window_that_slides_is_noted() -> None:
     model = small_model()
     within, beyond = (model.generate(["abc"], tokens=tokens, temperature=0)[0] for tokens in (5, 6))

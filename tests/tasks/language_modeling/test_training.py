@@ -95,15 +95,16 @@ def test_rows_are_those_of_the_text_on_disk(rows: RowOrder, tmp_path: Path) -> N
     tokens = {len(found): found for found in (np.load(folder / "tokens.npy") for folder in folders)}
     assert tokens[3007].tolist() == stream
     assert len(tokens[107]) == 107
-    wanted = ROW_ORDERS[rows](np.array(stream), context=16, batch_size=4, seed=5).stream(Cursor(1, 2))
-    for (found, after), (expected, cursor) in zip(islice(task.batches(Cursor(1, 2)), 60), wanted, strict=False):
+    wanted = ROW_ORDERS[rows](np.array(stream), context=16, batch_size=4, seed=5, documents=2).stream(Cursor(1, 2))
+    batches = list(islice(task.batches(Cursor(1, 2)), 60))
+    for (found, after), (expected, cursor) in zip(batches, wanted, strict=False):
         assert after == cursor
         assert found.inputs.tolist() == expected.inputs.tolist()
         assert found.targets.tolist() == expected.targets.tolist()
-    task.net.eval()
-    loss, count = task.loss(found)
-    logits = task.net.output(task.net(None, found.inputs).features)
-    each = torch.nn.functional.cross_entropy(logits.flatten(0, 1), found.targets.flatten(), ignore_index=0)
+    batch, net = batches[0][0], task.model.net.eval()
+    loss, count = task.loss(batch)
+    logits = net.output(net(None, batch.inputs).features)
+    each = torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), ignore_index=0)
     assert float(loss.detach()) / count == pytest.approx(float(each.detach()), rel=1e-4)
 
 
