@@ -20,6 +20,15 @@ class Texts:
 
     documents: Sequence[str]
 
+    def __post_init__(self) -> None:
+        for number, text in enumerate(self.documents, start=1):
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InputError(
+                    f"document {number}: found half a character in it, wanted text that can be written as UTF-8"
+                ) from None
+
     def __len__(self) -> int:
         """How many characters they have."""
         return sum(map(len, self.documents))

@@ -53,7 +53,10 @@ class LanguageTask(Task[Rows, LanguageModel]):
         self._train, self._valid = arrays
         train, valid, length = self._train.counts, self._valid.counts, recipe.model.max_length
         if train.tokens <= length:
-            raise InputError(f"data: {train.tokens:,} tokens to learn from, wanted more than model.max_length={length}")
+            raise InputError(
+                f"data: {train.tokens:,} tokens to learn from, wanted more than model.max_length={length};"
+                " give more text, or choose a lower one"
+            )
         rows = ROW_ORDERS[recipe.data.rows]
         self._rows = rows(
             self._train.tokens,

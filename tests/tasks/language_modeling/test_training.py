@@ -257,3 +257,5 @@ def test_data_that_is_not_there_or_too_short(tmp_path: Path) -> None:
     short = LanguageSplits(Texts(["abc"]), Texts(["abc"]))
     with pytest.raises(InputError, match=r"data: 5 tokens to learn from, wanted more than model.max_length=16"):
         task_of(data=short, run=tmp_path / "run")
+    with pytest.raises(InputError, match=r"^document 2: found half a character in it"):
+        Texts(["abc", "d\ud800f"])
