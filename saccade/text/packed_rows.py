@@ -11,9 +11,10 @@ foreseen from those before it in its row, and from none of the row before. So th
 context, and one behind the end of a document has that document in sight, with `END` and `START` between them.
 
 A model that begins to write, or is asked about a text, begins with `START`. Where documents are few and long, as books
-are, it would hardly know that: in tinyshakespeare, one document, it is seen once an epoch, and what follows it is
-foreseen worse than after a random character, for half a context. So where `START` is in fewer than one row of 32, some
-more begin with it in training, in place of their first token, as if a document began there.
+are, it would hardly know that. Of tinyshakespeare, one document, a GPT sees it once or twice in 2,000 steps, and half a
+context of text behind it is foreseen worse than behind a random character: 2.43 nats for 1.95. So where `START` is in
+fewer than one row of 32, some more begin with it in training, in place of their first token, as if a document began
+there; then it makes no difference after four characters.
 """
 
 from collections.abc import Iterator, Sequence

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saccade.look import Reading, behind_a_start, find_landmarks
-from saccade.tasks.language_modeling.net import LanguageNet
+from saccade.nets import LanguageNet
+from saccade.nets.settings import LanguageRnnSettings, LanguageTransformerSettings
 from saccade.tasks.language_modeling.scoring import self_attention
-from saccade.tasks.language_modeling.settings import LanguageRnnSettings, LanguageTransformerSettings
+from saccade.text import START
 
 MOST_TOKENS = 20_000  # of a text; what more would tell is little
 
@@ -28,7 +29,7 @@ def readings_of(
     end = min(len(ids), MOST_TOKENS)
     for first in range(0, end, context):
         here = ids[first : min(first + context, end)]
-        weights = self_attention(net, here)
+        weights = self_attention(net, [START, *here[:-1]])
         assert weights is not None
         # the columns are a start and all tokens but the last; row t is what was looked at when column t had been read
         behind = behind_a_start(landmarks, first, first + len(here) - 1)
