@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from saccade.attention import Additive, General
 from saccade.nets import AttentionContext, RnnDecoder
+from saccade.nets.context import PastContext
+from saccade.nets.language import make_language_net
+from saccade.nets.settings import LanguageRnnSettings
 from saccade.tasks.translation.net import make_net
 from saccade.tasks.translation.settings import RnnSettings
 from saccade.text import START
@@ -103,3 +106,35 @@ def test_luong(input_feeding: bool) -> None:  # noqa: FBT001
         np.testing.assert_allclose(weights[t].numpy(), alpha, atol=1e-6)
         wanted = softmax(p["output.weight"] @ attentional + p["output.bias"])
         np.testing.assert_allclose(probabilities[t].numpy(), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("window", [None, 2])
+def test_attention_to_its_own_past(window: int | None) -> None:
+    """s_t = LSTM(E y, s_t-1), e_ti = s_tᵀ W s_i for i < t, h̃_t = tanh(W_c [s_t, Σ α s]), P = softmax(W_s h̃_t)."""
+    torch.manual_seed(7)
+    settings = LanguageRnnSettings(kind="rnn", embedding=3, dim=4, score="general", window=window)
+    decoder = make_language_net(settings, size=8).double().eval()
+    assert isinstance(decoder, RnnDecoder)
+    assert isinstance(decoder.context, PastContext)
+    score = decoder.context.attention.score
+    assert isinstance(score, General)
+    text = [START, 6, 4, 7, 5]
+    with torch.no_grad():
+        found = decoder(None, torch.tensor([text]), need_weights=True)
+        probabilities = decoder.output(found.features).softmax(-1)[0].numpy()
+    assert found.self_weights is not None
+    p, cell, w = values(decoder), values(decoder.rnn), values(score)["weight"]
+    s, memory, past = np.zeros(4), np.zeros(4), list[Array]()
+    for t, y in enumerate(text):
+        s, memory = lstm(p["embedding.weight"][y], (s, memory), cell)
+        seen = past if window is None else past[-window:]
+        alpha = softmax(np.array([s @ w @ before for before in seen])) if seen else np.zeros(0)
+        c = alpha @ np.array(seen) if seen else np.zeros(4)
+        attentional = np.tanh(p["readout.weight"] @ np.concatenate([s, c]) + p["readout.bias"])
+        weights = found.self_weights[0, 0, 0, t].numpy()
+        np.testing.assert_allclose(weights[t - len(seen) : t], alpha, atol=1e-6)
+        assert not weights[: t - len(seen)].any()
+        assert not weights[t:].any()
+        wanted = softmax(p["output.weight"] @ attentional + p["output.bias"])
+        np.testing.assert_allclose(probabilities[t], wanted, atol=1e-6)
+        past.append(s)

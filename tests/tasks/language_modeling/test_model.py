@@ -1,6 +1,7 @@
 """What a language model writes, and what it says of a text."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_a_prompt_is_read_once(name: str, temperature: float, monkeypatch: pytes
     model, read = small_model(name), list[int]()
     start, forward = type(model.net).start, type(model.net).forward
 
-    def counted(net: object, encoded: None, *, prefix: torch.Tensor, copies: int = 1) -> object:
+    def counted(net: Any, encoded: None, *, prefix: torch.Tensor, copies: int = 1) -> object:
         read.append(prefix.shape[1])
         return start(net, encoded, prefix=prefix, copies=copies)
 
