@@ -26,7 +26,7 @@ from saccade.nets.from_settings import (
 )
 from saccade.nets.glimpses import GlimpseSensor, RecurrentAttention, RecurrentAttentionOutput, glimpse_loss
 from saccade.nets.grid import GridEncoder
-from saccade.nets.language import LanguageNet, make_language_net, previous_of
+from saccade.nets.language import LanguageNet, make_language_net, make_reader, previous_of
 from saccade.nets.line_encoder import LineEncoder
 from saccade.nets.losses import target_loss
 from saccade.nets.memn2n import MemN2N, MemN2NOutput, position_weights
@@ -86,6 +86,7 @@ __all__ = [
     "make_context",
     "make_embedding",
     "make_language_net",
+    "make_reader",
     "make_rnn_decoder",
     "make_transformer_decoder",
     "make_transformer_encoder",

@@ -9,7 +9,12 @@ from saccade.nets.context import NoContext, PastContext
 from saccade.nets.decoder import Decoder
 from saccade.nets.from_settings import RNN_STD, layer_shape, make_embedding
 from saccade.nets.rnn import RnnDecoder
-from saccade.nets.settings import LanguageRnnSettings, LanguageTransformerSettings
+from saccade.nets.settings import (
+    LanguageRnnSettings,
+    LanguageTransformerSettings,
+    RnnReaderSettings,
+    TransformerReaderSettings,
+)
 from saccade.nets.transformer import TransformerDecoder
 from saccade.text import START
 
@@ -18,12 +23,22 @@ LanguageNet = Decoder[Any]
 
 def make_language_net(settings: LanguageRnnSettings | LanguageTransformerSettings, *, size: int) -> LanguageNet:
     """The net that the settings describe, for a vocabulary of that size."""
-    return _rnn(settings, size) if isinstance(settings, LanguageRnnSettings) else _transformer(settings, size)
+    net = make_reader(settings, size=size)
+    if settings.tie_embeddings == "output":
+        net.output.weight = (net.embedding if isinstance(net, RnnDecoder) else net.tokens.embedding).weight
+    return net
 
 
-def _rnn(settings: LanguageRnnSettings, size: int) -> RnnDecoder:
+def make_reader(
+    settings: RnnReaderSettings | TransformerReaderSettings, *, size: int
+) -> RnnDecoder | TransformerDecoder:
+    """The same, with an output of its own."""
+    return _rnn(settings, size) if isinstance(settings, RnnReaderSettings) else _transformer(settings, size)
+
+
+def _rnn(settings: RnnReaderSettings, size: int) -> RnnDecoder:
     past = {"score": settings.score, "weighting": settings.weighting}
-    decoder = RnnDecoder(
+    return RnnDecoder(
         make_embedding(size, settings.embedding, RNN_STD),
         settings.dim,
         context=NoContext() if settings.score == "none" else PastContext(settings.dim, **past, window=settings.window),
@@ -34,20 +49,12 @@ def _rnn(settings: LanguageRnnSettings, size: int) -> RnnDecoder:
         dropout=settings.dropout,
         has_source=False,
     )
-    if settings.tie_embeddings == "output":
-        decoder.output.weight = decoder.embedding.weight
-    return decoder
 
 
-def _transformer(settings: LanguageTransformerSettings, size: int) -> TransformerDecoder:
+def _transformer(settings: TransformerReaderSettings, size: int) -> TransformerDecoder:
     embedding = make_embedding(size, settings.dim, settings.dim**-0.5)  # TokenEmbedding multiplies by √dim
-    shape = layer_shape(settings)
-    decoder = TransformerDecoder(
-        embedding, shape, layers=settings.layers, max_length=settings.max_length, has_source=False
-    )
-    if settings.tie_embeddings == "output":
-        decoder.output.weight = embedding.weight
-    return decoder
+    shape, max_length = layer_shape(settings), settings.max_length
+    return TransformerDecoder(embedding, shape, layers=settings.layers, max_length=max_length, has_source=False)
 
 
 def previous_of(rows: Tensor) -> Tensor:

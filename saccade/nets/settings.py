@@ -80,8 +80,8 @@ class TransformerSettings(TransformerEncoderSettings):
     tie_embeddings: Literal["none", "output", "all"] = "output"  # all: both embeddings too, with a joint vocabulary
 
 
-class LanguageRnnSettings(Settings):
-    """A recurrent net that reads token by token, and may look back at its own earlier states."""
+class RnnReaderSettings(Settings):
+    """A recurrent net that reads running text token by token, and may look back at its own earlier states."""
 
     kind: Literal["rnn"]
     cell: Literal["elman", "gru", "lstm"] = "lstm"
@@ -92,16 +92,11 @@ class LanguageRnnSettings(Settings):
     weighting: Weighting = "soft"
     window: Annotated[int, Field(ge=1)] | None = None  # only so many of the last states are looked at; null: all
     input_feeding: bool = False  # the cell is told what was seen a step before
-    tie_embeddings: Literal["none", "output"] = "none"  # output: the output's matrix is the embedding
     dropout: Share = 0.0
     max_length: Context = 64  # the context: tokens in a row, of training and of use
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        if self.tie_embeddings == "output" and self.embedding != self.dim:
-            raise ValueError(
-                f"tie_embeddings: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}"
-            )
+    def _looks_fit(self) -> Self:
         if self.window is not None and self.score == "none":
             raise ValueError(f"window: found {self.window}, wanted null, for score: none looks at nothing")
         if self.score in {"location", "mix"} and self.max_length > POSITIONS:
@@ -111,7 +106,7 @@ class LanguageRnnSettings(Settings):
         return self
 
 
-class LanguageTransformerSettings(TransformerEncoderSettings):
+class TransformerReaderSettings(TransformerEncoderSettings):
     """A Transformer's decoder alone: each token looks at itself and at those before it. As GPT-2 has it, if not told.
 
     `max_length` is the context: tokens in a row, of training and of use.
@@ -121,9 +116,28 @@ class LanguageTransformerSettings(TransformerEncoderSettings):
     feed_forward: Size = 512
     positions: Literal["sinusoidal", "learned", "rotary", "none"] = "learned"
     activation: Literal["relu", "gelu"] = "gelu"
-    tie_embeddings: Literal["none", "output"] = "output"  # output: the output's matrix is the embedding
     dropout: Share = 0.0
     max_length: Context = 64
+
+
+class LanguageRnnSettings(RnnReaderSettings):
+    """The same, of a net that foresees each token that it reads."""
+
+    tie_embeddings: Literal["none", "output"] = "none"  # output: the output's matrix is the embedding
+
+    @model_validator(mode="after")
+    def _tied_sizes_fit(self) -> Self:
+        if self.tie_embeddings == "output" and self.embedding != self.dim:
+            raise ValueError(
+                f"tie_embeddings: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}"
+            )
+        return self
+
+
+class LanguageTransformerSettings(TransformerReaderSettings):
+    """The same, of a net that foresees each token that it reads."""
+
+    tie_embeddings: Literal["none", "output"] = "output"  # output: the output's matrix is the embedding
 
 
 LanguageNetSettings = Annotated[LanguageRnnSettings | LanguageTransformerSettings, Field(discriminator="kind")]

@@ -70,6 +70,34 @@ class Corpus:
                     return
 
 
+@dataclass(frozen=True)
+class Texts:
+    """Documents that are there already, as texts; in place of a `Corpus` of files."""
+
+    documents: Sequence[str]
+
+    def __post_init__(self) -> None:
+        for number, text in enumerate(self.documents, start=1):
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise InputError(
+                    f"document {number}: found half a character in it, wanted text that can be written as UTF-8"
+                ) from None
+
+    def __len__(self) -> int:
+        """How many characters they have."""
+        return sum(map(len, self.documents))
+
+    def fingerprint(self) -> str:
+        """A short text that other documents do not have."""
+        return fingerprint(self.documents)
+
+    def pieces(self) -> Iterator[Piece]:
+        """Each document, in one piece."""
+        return map(Piece, self.documents)
+
+
 class CorpusSplits(NamedTuple):
     """Text to learn from, and text to validate with."""
 

@@ -1,7 +1,6 @@
 """The text that a language model learns from: the user's, or a made one."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,37 +8,9 @@ from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.tasks.language_modeling.made import make_numbers
 from saccade.tasks.language_modeling.recipe import TextDataSettings
-from saccade.text.documents import Corpus, Piece, read_corpus, split_corpus
+from saccade.text.documents import Corpus, Texts, read_corpus, split_corpus
 
 _TRAIN_SHARE = 0.9
-
-
-@dataclass(frozen=True)
-class Texts:
-    """Documents that are there already, as texts; in place of a `Corpus` of files."""
-
-    documents: Sequence[str]
-
-    def __post_init__(self) -> None:
-        for number, text in enumerate(self.documents, start=1):
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                raise InputError(
-                    f"document {number}: found half a character in it, wanted text that can be written as UTF-8"
-                ) from None
-
-    def __len__(self) -> int:
-        """How many characters they have."""
-        return sum(map(len, self.documents))
-
-    def fingerprint(self) -> str:
-        """A short text that other documents do not have."""
-        return fingerprint(self.documents)
-
-    def pieces(self) -> Iterator[Piece]:
-        """Each document, in one piece."""
-        return map(Piece, self.documents)
 
 
 class LanguageSplits(NamedTuple):

@@ -20,14 +20,7 @@ from saccade.text import VOCABULARY
 from saccade.text.corpus_tokens import corpus_tokens
 from saccade.text.packed_rows import ROW_ORDERS, Rows
 from saccade.text.token_arrays import TokenArrays, remove_other_arrays
-from saccade.text.vocabularies.running import (
-    RunningText,
-    RunningVocabulary,
-    learn_running_vocabulary,
-    load_running_vocabulary,
-    running_vocabulary_path,
-    save_running_vocabulary,
-)
+from saccade.text.vocabularies.running import RunningText, RunningVocabulary, running_vocabulary_of
 from saccade.training import Reporter, Task, count_parameters
 
 TOKENS = "tokens"  # the folder of a run that has its text as numbers
@@ -44,7 +37,7 @@ class LanguageTask(Task[Rows, LanguageModel]):
     def __init__(self, recipe: LanguageRecipe, splits: LanguageSplits, run: Path, reporter: Reporter) -> None:
         """Learn the vocabulary and write the text as numbers, unless the folder `run` has them, and make the net."""
         self.recipe = recipe
-        vocabulary = _vocabulary(recipe, splits, run / VOCABULARY, reporter)
+        vocabulary = running_vocabulary_of(splits.train, recipe.vocabulary, run / VOCABULARY, reporter.say)
         torch.manual_seed(recipe.train.seed)
         settings = LanguageModelSettings(model=recipe.model, vocabulary=recipe.vocabulary)
         self.model = LanguageModel.make(settings, vocabulary)
@@ -97,14 +90,6 @@ class LanguageTask(Task[Rows, LanguageModel]):
         loss = nats / tokens
         bits = nats / math.log(2) / self._valid.counts.characters
         return {"loss": loss, "perplexity": math.exp(min(loss, 700)), "bits_per_character": bits}
-
-
-def _vocabulary(recipe: LanguageRecipe, splits: LanguageSplits, folder: Path, reporter: Reporter) -> RunningVocabulary:
-    if running_vocabulary_path(recipe.vocabulary, folder).exists():
-        return load_running_vocabulary(recipe.vocabulary, folder)
-    vocabulary = learn_running_vocabulary(splits.train, recipe.vocabulary, reporter.say)
-    save_running_vocabulary(vocabulary, recipe.vocabulary, folder)
-    return vocabulary
 
 
 def _tokens(text: RunningText, vocabulary: RunningVocabulary, folder: Path, reporter: Reporter) -> TokenArrays:

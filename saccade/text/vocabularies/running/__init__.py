@@ -58,6 +58,20 @@ def learn_running_vocabulary(
     return kind.learn(texts, size=settings.size, min_frequency=settings.min_frequency)
 
 
+def running_vocabulary_of(
+    corpus: RunningText,
+    settings: RunningVocabularySettings,
+    folder: Path,
+    tell: Callable[[str], None] = lambda text: None,
+) -> RunningVocabulary:
+    """The vocabulary that a training keeps in `folder`; if it is not there yet, it is learnt from the corpus."""
+    if running_vocabulary_path(settings, folder).exists():
+        return load_running_vocabulary(settings, folder)
+    vocabulary = learn_running_vocabulary(corpus, settings, tell)
+    save_running_vocabulary(vocabulary, settings, folder)
+    return vocabulary
+
+
 def save_running_vocabulary(vocabulary: RunningVocabulary, settings: RunningVocabularySettings, folder: Path) -> Path:
     """Write the vocabulary's own file into `folder`, which is made if need be; gives its path."""
     make_folder(folder)
@@ -88,6 +102,7 @@ __all__ = [
     "cut_safely",
     "learn_running_vocabulary",
     "load_running_vocabulary",
+    "running_vocabulary_of",
     "running_vocabulary_path",
     "save_running_vocabulary",
 ]
