@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from saccade.tasks.model import Model
     from saccade.tasks.pointing.model import PointerNetwork
     from saccade.tasks.story_qa.model import MemoryNetwork
+    from saccade.tasks.text_classification.model import TextClassifier
     from saccade.tasks.train import train
     from saccade.tasks.translation.model import Translator
 
@@ -43,6 +44,7 @@ _NAMES = {
     "NeuralTuringMachine": "saccade.tasks.algorithms.model",
     "Model": "saccade.tasks.model",
     "PointerNetwork": "saccade.tasks.pointing.model",
+    "TextClassifier": "saccade.tasks.text_classification.model",
     "Translator": "saccade.tasks.translation.model",
     "load": "saccade.tasks.load",
     "train": "saccade.tasks.train",
@@ -75,6 +77,7 @@ __all__ = [
     "Model",
     "NeuralTuringMachine",
     "PointerNetwork",
+    "TextClassifier",
     "Translator",
     "__version__",
     "attention",

@@ -20,6 +20,7 @@ from saccade.tasks.output import Output
 from saccade.tasks.pointing.model import PointerNetwork
 from saccade.tasks.story_qa.model import MemoryNetwork
 from saccade.tasks.story_qa.stories import Question, question_of
+from saccade.tasks.text_classification.model import TextClassifier
 from saccade.tasks.translation.model import Translator
 from saccade.vision import as_png, make_digits
 from soak.nursery import forked
@@ -121,6 +122,19 @@ TINY: dict[str, Tiny] = {
         ),
         ask=Classifier.classify,
         inputs=[_picture(28), _picture(56), _picture(28, seed=6)],
+    ),
+    "text_classification": Tiny(
+        recipe=(
+            "labels",
+            "data.texts=40",
+            "data.validation_size=8",
+            "model.embedding=4",
+            "model.dim=8",
+            "model.score=dot",
+            "train.batch_size=4",
+        ),
+        ask=TextClassifier.classify,
+        inputs=["the soup was not bad", "honestly the film was good but the ending was never sad", "they say nothing"],
     ),
     "line_reading": Tiny(
         recipe=(

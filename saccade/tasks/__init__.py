@@ -10,6 +10,7 @@ TASKS = (
     "language_modeling",
     "captioning",
     "classification",
+    "text_classification",
     "line_reading",
     "pointing",
     "story_qa",

@@ -1,20 +1,21 @@
-"""Pairs of sentences, and the files that hold them: two line-aligned files, a TSV, or JSON lines."""
+"""Pairs of sentences, and the files that hold them: two line-aligned files, a TSV or CSV, or JSON lines."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
-from saccade.base.files import decode_line, read_text_file, split_lines, write_file
-from saccade.text.records import BadRecordError, LeftOut, decode_record, texts_of_json
+from saccade.base.files import read_text_file, split_lines, write_file
+from saccade.text.records import BadRecordError, LeftOut, decode_record
+from saccade.text.tables import open_table
 
 _Line = TypeVar("_Line")
 
 _CHOOSE = (
     "choose two of them (data.source_column and data.target_column in training, --source-column and --target-column"
-    " elsewhere)"
+    " elsewhere), or take two line-aligned files"
 )
+_MEND = "mend it, or in training leave such pairs out with data.bad_pairs=skip"
 
 
 class Pair(NamedTuple):
@@ -54,42 +55,12 @@ def read_aligned(source: Path, target: Path, *, left_out: LeftOut | None = None)
 def read_table(
     path: Path, *, source: str = "source", target: str = "target", left_out: LeftOut | None = None
 ) -> list[Pair]:
-    """The pairs of a TSV whose first line names its columns, or of a JSON lines file (`.jsonl`, `.json`).
+    """The pairs of a TSV or CSV whose first line names its columns, or of a JSON lines file (`.jsonl`, `.json`).
 
-    `source` and `target` are the names of the two columns. Quotes in a TSV are letters like others. `left_out` is as in
-    `read_aligned`.
+    `source` and `target` are the names of the two columns. `left_out` is as in `read_aligned`.
     """
-    lines = list(enumerate(_lines(path), start=1))
-    if plain_path(path).suffix in {".jsonl", ".json"}:
-
-        def of_json(line: bytes, number: int) -> Pair:
-            where = f"{path}, line {number}"
-            return Pair(*texts_of_json(decode_record(line, where), where, (source, target), remedy=_CHOOSE))
-
-        return _pairs([line for line in lines if line[1].strip()], of_json, path, left_out)
-    header = decode_line(lines[0][1], f"{path}, line 1").split("\t") if lines else []
-    missing = [name for name in (source, target) if name not in header]
-    if lines and missing:
-        raise InputError(
-            f"{path}, line 1: no column {' and no column '.join(missing)}, but {', '.join(header)[:200]!r};"
-            f" the first line of a TSV names its columns: {_CHOOSE}, or take two line-aligned files"
-        )
-    twice = [name for name in (source, target) if header.count(name) > 1]
-    if twice:
-        raise InputError(f"{path}, line 1: two columns are called {twice[0]!r}; wanted one")
-
-    def of_row(line: bytes, number: int) -> Pair:
-        where = f"{path}, line {number}"
-        cells = decode_record(line, where).split("\t")
-        if len(cells) != len(header):
-            message = (
-                f"{where}: found {len(cells)} columns, wanted {len(header)}, as in line 1; mend its tabs, or in"
-                " training leave such pairs out with data.bad_pairs=skip"
-            )
-            raise BadRecordError(message, reason=f"with other than {len(header)} columns")
-        return Pair(cells[header.index(source)], cells[header.index(target)])
-
-    return _pairs(lines[1:], of_row, path, left_out)
+    table = open_table(path, [source, target], choose=_CHOOSE, mend=_MEND)
+    return _pairs(table.lines, lambda line, number: Pair(*table.cells(line, number)), path, left_out)
 
 
 def _lines(path: Path) -> list[bytes]:

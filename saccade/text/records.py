@@ -1,5 +1,6 @@
 """Records of a user's files, such as sentence pairs: refused one by one, or left out and counted."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 
@@ -43,8 +44,13 @@ def decode_record(line: bytes, where: str) -> str:
         raise BadRecordError(str(error), reason="not UTF-8") from None
 
 
-def texts_of_json(line: str, where: str, names: Sequence[str], *, remedy: str) -> list[str]:
-    """The texts under these names in a line of JSON; the remedy says how to choose others."""
+def texts_of_json(
+    line: str, where: str, names: Sequence[str], *, remedy: str, whole_numbers: bool = False
+) -> list[str]:
+    """The texts under these names in a line of JSON; the remedy says how to choose others.
+
+    Where `whole_numbers` may stand there, they are texts, too, as they would be written.
+    """
     columns = ", ".join(f'"{name}": "..."' for name in names)
     example = f"an object a line, such as {{{columns}}}"
     try:
@@ -53,10 +59,15 @@ def texts_of_json(line: str, where: str, names: Sequence[str], *, remedy: str) -
         raise BadRecordError(str(error), reason="not valid JSON") from None
     if not isinstance(record, dict):
         raise BadRecordError(f"{where}: found a {type(record).__name__}, wanted {example}", reason="no object")
+    texts: list[str] = []
     for name in names:
-        if not isinstance(record.get(name), str):
+        value = record.get(name)
+        if whole_numbers and isinstance(value, int):
+            value = json.dumps(value)
+        if not isinstance(value, str):
             raise BadRecordError(
                 f"{where}: found no text under {name!r}, but {', '.join(record)[:200]!r}; {remedy}",
                 reason=f"without a text under {name!r}",
             )
-    return [record[name] for name in names]
+        texts.append(value)
+    return texts

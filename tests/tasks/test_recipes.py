@@ -23,6 +23,7 @@ from saccade.tasks.run import start_training
 from saccade.tasks.story_qa.made import make_stories
 from saccade.tasks.story_qa.recipe import StoryRecipe
 from saccade.tasks.story_qa.stories import write_stories
+from saccade.tasks.text_classification.recipe import TextClassificationRecipe
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.recipe import TranslationRecipe
 from saccade.tasks.translation.settings import RnnSettings
@@ -62,6 +63,7 @@ SMALLER: dict[type[Recipe[Any, Any]], list[str]] = {
     LanguageRecipe: ["data.lines=40", "model.dim=8", "model.layers=1"],
     LineRecipe: ["data.lines=40", "model.dim=8", "train.batch_size=8"],
     PointingRecipe: ["model.dim=8", "train.batch_size=8"],
+    TextClassificationRecipe: ["data.texts=40", "model.dim=8", "train.batch_size=8"],
     ClassificationRecipe: ["data.images=40", "train.batch_size=8"],
 }
 

@@ -67,6 +67,9 @@ def test_packed_files(tmp_path: Path) -> None:
         ("p.tsv", b"de\ten\na\tb\n", "p.tsv, line 1: no column source and no column target, but 'de, en'"),
         ("p.tsv", b"source\ttarget\na\tb\nc\n", "p.tsv, line 3: found 1 columns, wanted 2"),
         ("p.tsv", b"source\ttarget\na\tb\xe9\n", "p.tsv, line 2: byte 4 (0xe9) is not UTF-8"),
+        ("p.csv", b"de,en\na,b\n", "p.csv, line 1: no column source and no column target, but 'de, en'"),
+        ("p.csv", b'source,target\n"a,b\nc",d\n', "p.csv, line 2: no line of a CSV (unexpected end of data)"),
+        ("p.csv", b'source,target\n"a,b"\n', "p.csv, line 2: found 1 columns, wanted 2"),
         ("p.jsonl", b'{"source": "a", "target": "b"}\n{"source": \n', "p.jsonl, line 2: not JSON"),
         ("p.jsonl", b'{"source": "a", "target": 7}\n', "p.jsonl, line 1: found no text under 'target'"),
         ("p.jsonl", b'["a", "b"]\n', "p.jsonl, line 1: found a list"),
@@ -82,6 +85,11 @@ def test_a_bad_table_is_named_with_its_line(name: str, content: bytes, message: 
         read_table(tmp_path / name)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_cells_of_a_csv_may_have_quotes(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_bytes(b'\xef\xbb\xbftarget,"source"\r\n"b, ""c""",a\r\n\n'.removesuffix(b"\n"))
+    assert read_table(tmp_path / "p.csv") == [Pair("a", 'b, "c"')]
 
 
 def test_files_of_different_length(tmp_path: Path) -> None:

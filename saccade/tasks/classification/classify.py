@@ -1,4 +1,4 @@
-"""`saccade classify`: Say which class images are of: files, or all images of a folder."""
+"""`saccade classify`: Say which class images are of: files, or all images of a folder (for texts: label)."""
 
 import argparse
 import json
