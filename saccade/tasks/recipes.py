@@ -1,5 +1,6 @@
 """Recipes: the files that say how a model is made, those of the package and the user's own."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def load_recipe(name: str, assignments: Sequence[str] = ()) -> Recipe[Any, Any]:
 def _with_own_data(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
     """Who names data of their own does not want what the recipe would have made, and need not say so."""
     data = values.get("data")
-    own = any(assignment.startswith(("data.train", "data.captions", "data.text")) for assignment in assignments)
+    own = any(re.match(r"data\.(train|captions|text)[.=]", assignment) for assignment in assignments)
     said = any(assignment.startswith("data.make=") for assignment in assignments)
     if not own or said or not isinstance(data, dict):
         return values

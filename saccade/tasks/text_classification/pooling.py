@@ -22,8 +22,7 @@ class MeanPooling(nn.Module):
     """v = Σ_t h_t / T"""
 
     def forward(self, states: Tensor, mask: Tensor, *, need_weights: bool = False) -> Pooled:
-        real = mask[..., None].to(states.dtype)  # [B, T, 1]
-        return Pooled((states * real).sum(1) / real.sum(1), None)
+        return Pooled(states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True), None)
 
 
 class LastPooling(nn.Module):
@@ -34,7 +33,7 @@ class LastPooling(nn.Module):
 
 
 class MaxPooling(nn.Module):
-    """v_d = max_t h_td. The weight of a token is the share of the numbers of v that come from it."""
+    """v_d = max_t h_td. The weight of a token is the share of the numbers of v that it gives; of equals, the first."""
 
     def forward(self, states: Tensor, mask: Tensor, *, need_weights: bool = False) -> Pooled:
         vector, where = states.masked_fill(~mask[..., None], -torch.inf).max(1)  # [B, D] each
