@@ -22,6 +22,7 @@ TRAINED = {
     "runs/mine": ("shapes", ["data.scenes=20", "model.dim=16", "train.steps=2"]),
     "runs/copy": ("ntm-copy", ["train.steps=2"]),
     "runs/gpt": ("gpt", ["data.lines=40", "model.layers=1", "train.steps=2"]),
+    "runs/labels": ("labels", ["data.texts=40", "data.validation_size=5", "model.dim=8", "train.steps=2"]),
     "runs/stories": ("stories", ["data.stories=20", "train.steps=2"]),
 }
 WITH_EXAMPLES = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
@@ -67,6 +68,7 @@ def test_there_are_examples_and_some_say_what_they_print() -> None:
         "look.md",
         "memory.md",
         "python.md",
+        "text-classification.md",
         "translation.md",
     } == {page.name for page in WITH_EXAMPLES}
     wanted = [text for page in WITH_EXAMPLES for _, text in examples(page) if text is not None]
