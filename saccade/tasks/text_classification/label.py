@@ -1,4 +1,4 @@
-"""`saccade label`: Say which label texts have, a text a line. (Of images, saccade classify says it.)"""
+"""`saccade label`: Say which label texts have, a text a line (for images: classify)."""
 
 import argparse
 import sys

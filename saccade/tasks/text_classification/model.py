@@ -127,12 +127,19 @@ class TextClassifier(Model[TextClassifierSettings, TextNet]):
         order = shares.argsort(descending=True, stable=True).tolist()
         probabilities = {labels[index]: float(shares[index]) for index in order}
         label = labels[order[0]]
-        tokens = [self.vocabulary.piece(number) for number in one.ids[1:]]
         weights = None if output.weights is None else _array(output.weights[row, None, None, None, : length - 1])
         self_weights = None if output.self_weights is None else _square(output.self_weights[row], length)
         return LabelledOutput(
-            one.text, label, probabilities[label], probabilities, tokens, one.note, weights, self_weights
+            one.text, label, probabilities[label], probabilities, self._tokens(one), one.note, weights, self_weights
         )
+
+    def _tokens(self, one: Read) -> list[str]:
+        """What was read; of what the vocabulary does not have, the word that stands there."""
+        words = [word for word, ids in self.vocabulary.split(as_read(one.text)) for _ in ids] if one.unknown else []
+        return [
+            words[place] if number == UNKNOWN else self.vocabulary.piece(number)
+            for place, number in enumerate(one.ids[1:])
+        ]
 
 
 def as_read(text: str) -> str:
