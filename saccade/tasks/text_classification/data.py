@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
+from saccade.base.mistakes import short
 from saccade.tasks.text_classification.labelled import LabelledText, labels_of, read_labelled_texts, stratified
 from saccade.tasks.text_classification.made import make_reviews
 from saccade.tasks.text_classification.recipe import LabelledTextSettings
@@ -24,7 +25,19 @@ class LabelledTexts(NamedTuple):
 
     def fingerprint(self) -> str:
         """A short text that other texts do not have."""
-        return fingerprint(text for part in self for one in part for text in (str(len(part)), one.text, one.label))
+        return fingerprint(text for part in self for text in (str(len(part)), *(str(one[:2]) for one in part)))
+
+    def expect_texts(self) -> None:
+        """Raise unless there are texts in both, and two labels to tell apart: a program may give whatever it has."""
+        for name, texts in (("train", self.train), ("valid", self.valid)):
+            if not texts:
+                raise InputError(f"data: found no texts in {name}, wanted at least one")
+            for number, one in enumerate(texts, start=1):
+                if not isinstance(one, LabelledText) or not all(isinstance(value, str) for value in one):
+                    wanted = "wanted LabelledText(text, label)"
+                    raise InputError(f"data: {name}, text {number}: found {short(one)}, {wanted}")
+        if len(self.labels) < 2:
+            raise InputError(f"data: all texts have the label {self.labels[0]!r}; wanted at least two to tell apart")
 
 
 def load_labelled_texts(

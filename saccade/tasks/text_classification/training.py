@@ -40,6 +40,7 @@ class TextClassificationTask(Task[TextBatch, TextClassifier]):
 
     def __init__(self, recipe: TextClassificationRecipe, splits: LabelledTexts, run: Path, reporter: Reporter) -> None:
         """Learn the vocabulary, unless the folder `run` has it, and make the net."""
+        splits.expect_texts()
         self.recipe = recipe
         corpus = Texts([as_read(one.text) for one in splits.train])
         vocabulary = running_vocabulary_of(corpus, recipe.vocabulary, run / VOCABULARY, reporter.say)

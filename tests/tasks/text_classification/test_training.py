@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,6 +111,15 @@ def test_texts_of_ones_own(tmp_path: Path) -> None:
     )
     assert model.settings.labels == ["no", "yes"]
     assert [one.label for one in model.classify(["yes 3", "no 3"])] == ["yes", "no"]
+    refused: list[tuple[list[Any], str]] = [
+        ([], r"^data: found no texts in train, wanted at least one$"),
+        ([("yes 1", "yes")], r"^data: train, text 1: found \('yes 1', 'yes'\), wanted LabelledText\(text, label\)$"),
+        ([LabelledText("yes 1", "no")], r"^data: all texts have the label 'no'; wanted at least two"),
+    ]
+    for given, message in refused:
+        data = LabelledTexts(given, texts[1:2])
+        with pytest.raises(InputError, match=message):
+            saccade.train("labels", run=tmp_path / "refused", settings=SMALL, data=data, reporter=Silent())
     empty = LabelledTexts([*texts, LabelledText(" ", "yes")], texts)
     with pytest.raises(InputError, match=r"^data\.train, text 21: found nothing, wanted a text$"):
         task_of(data=empty, run=tmp_path / "other")
