@@ -10,7 +10,7 @@ import math
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
@@ -32,6 +32,7 @@ from saccade.training.schedule import learning_rate
 from saccade.training.settings import TrainSettings
 from saccade.training.stopping import Stopping
 from saccade.training.task import Task
+from saccade.training.transfer import Transfer
 
 BatchT = TypeVar("BatchT")
 
@@ -51,6 +52,7 @@ def train(
     reporter: Reporter,
     stopping: Stopping | None = None,
     callbacks: Sequence[Callback] = (),
+    transferred: Transfer | None = None,
 ) -> dict[str, float]:
     """Train until the last step or until nothing gets better, from where the folder `run` is.
 
@@ -61,7 +63,7 @@ def train(
     make_folder(run)
     for folder in (run, run / MODEL, run / SNAPSHOTS):
         remove_leftovers(folder)
-    optimizer = make_optimizer(task.net, settings)
+    optimizer = make_optimizer(task.net, settings, new=() if transferred is None else transferred.new)
     progress = Progress()
     if settings.precision == "bfloat16" and slow_without_bfloat16():
         reporter.say("this processor has no instructions for bfloat16; train.precision=float32 is faster on it")
@@ -206,19 +208,34 @@ def describe(metrics: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
 
 
-def make_optimizer(net: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
+def make_optimizer(net: nn.Module, settings: TrainSettings, *, new: Collection[str] = ()) -> torch.optim.Optimizer:
+    """The optimizer of all parameters; those called `new` have a learning rate of their own, if there is one."""
+    groups = _groups(net, settings, frozenset(new))
     if settings.optimizer == "sgd":
-        return torch.optim.SGD(net.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
+        return torch.optim.SGD(groups, lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
     kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
     first, second = settings.betas
     return kind(
-        net.parameters(),
+        groups,
         lr=settings.lr,
         betas=(first, second),
         weight_decay=settings.weight_decay,
         eps=1e-9,
         fused=True,
     )
+
+
+def _groups(net: nn.Module, settings: TrainSettings, new: frozenset[str]) -> list[dict[str, Any]]:
+    """The parameters in groups, each with the `share` of the learning rate that it has."""
+    if settings.new_lr is None or not new:
+        return [{"params": list(net.parameters()), "share": 1.0}]
+    by_name = dict(net.named_parameters())
+    known = [parameter for name, parameter in by_name.items() if name not in new]
+    others = [parameter for name, parameter in by_name.items() if name in new]
+    return [
+        {"params": known, "share": 1.0},
+        {"params": others, "share": settings.new_lr / settings.lr},
+    ]
 
 
 def one_step(
@@ -245,7 +262,7 @@ def one_step(
     if settings.clip_norm is not None:
         nn.utils.clip_grad_norm_(task.net.parameters(), settings.clip_norm)
     for group in optimizer.param_groups:
-        group["lr"] = learning_rate(settings, step)
+        group["lr"] = learning_rate(settings, step) * group["share"]
     optimizer.step()
     return total, items
 
