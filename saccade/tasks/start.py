@@ -70,7 +70,7 @@ def take_vocabulary(
         stem = path.stem if texts is None else next(one for one in (path.stem, "joint", "target") if one in texts)
         copied = copy_vocabulary(path, folder, stem)
         if grow and texts is not None:
-            before, now = grow_vocabulary(copied, recipe.vocabulary, texts[stem], reporter.say)
+            before, now = grow_vocabulary(copied, dict(recipe)["vocabulary"], texts[stem], reporter.say)
             sizes.add((before, now))
             reporter.say(f"vocabulary: {now - before:,} entries come to the {before:,} of {path}")
     return sizes

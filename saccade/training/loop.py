@@ -11,6 +11,7 @@ import re
 import signal
 import time
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
@@ -26,7 +27,9 @@ from saccade.runtime.bfloat16 import slow_without_bfloat16, training_precision
 from saccade.runtime.heap import keep_heap
 from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
+from saccade.training.freezing import Freezing
 from saccade.training.journal import Journal, TensorBoard
+from saccade.training.lora import Lora
 from saccade.training.reporter import Reporter
 from saccade.training.schedule import learning_rate
 from saccade.training.settings import TrainSettings
@@ -58,12 +61,23 @@ def train(
 
     Leaves the finished model in `run/model`, and gives its metrics. On the way the best so far is there. When it is
     asked to stop, it saves where it is, leaves a model, and raises `Stopped`.
+
+    transferred  what became of the net's tensors, where it was started from another
     """
     keep_heap()
     make_folder(run)
     for folder in (run, run / MODEL, run / SNAPSHOTS):
         remove_leftovers(folder)
-    optimizer = make_optimizer(task.net, settings, new=() if transferred is None else transferred.new)
+    transferred = transferred or Transfer()
+    freezing, lora = None, None
+    if settings.freeze:
+        freezing = Freezing(task.net, settings)
+        reporter.say(freezing.describe())
+    if settings.lora is not None:
+        trained = {*transferred.new, *transferred.grown}
+        lora = Lora(task.net, settings.lora, seed=settings.seed, trained=trained)
+        reporter.say(lora.describe(task.net))
+    optimizer = make_optimizer(task.net, settings, new=transferred.new)
     progress = Progress()
     if settings.precision == "bfloat16" and slow_without_bfloat16():
         reporter.say("this processor has no instructions for bfloat16; train.precision=float32 is faster on it")
@@ -73,7 +87,8 @@ def train(
     stopping = Stopping() if stopping is None else stopping
     with stopping.noted():
         try:
-            return _Training(task, settings, run, reporter, stopping, optimizer, callbacks).go_on(progress)
+            training = _Training(task, settings, run, reporter, stopping, optimizer, callbacks, freezing, lora)
+            return training.go_on(progress)
         except KeyboardInterrupt:
             if stopping.asked is None:
                 raise
@@ -92,8 +107,12 @@ class _Training(Generic[BatchT]):
         stopping: Stopping,
         optimizer: torch.optim.Optimizer,
         callbacks: Sequence[Callback],
+        freezing: Freezing | None,
+        lora: Lora | None,
     ) -> None:
         self.callbacks, self.ended = callbacks, False
+        self.freezing = freezing
+        self.merged = nullcontext if lora is None else lora.merged  # the net as it is outside of training
         self.task, self.settings, self.run = task, settings, run
         self.reporter, self.stopping, self.optimizer = reporter, stopping, optimizer
 
@@ -112,7 +131,8 @@ class _Training(Generic[BatchT]):
         while True:
             if self._validation_is_due(progress):
                 paused = time.monotonic()
-                progress = self._validated(progress)
+                with self.merged():
+                    progress = self._validated(progress)
                 window_began += time.monotonic() - paused  # the rate is that of training alone
                 progress = self._save(progress)
             elif progress.step and self._save_is_due(progress):
@@ -123,7 +143,7 @@ class _Training(Generic[BatchT]):
                 break
             step = progress.step + 1
             batches = list(islice(stream, settings.accumulate))
-            loss, items = one_step(task, [batch for batch, _ in batches], self.optimizer, settings, step)
+            loss, items = one_step(task, [batch for batch, _ in batches], self.optimizer, settings, step, self.freezing)
             progress = progress._replace(
                 step=step,
                 cursor=batches[-1][1],
@@ -161,7 +181,7 @@ class _Training(Generic[BatchT]):
         except KeyboardInterrupt:
             if self.stopping.asked is None:
                 raise
-            self._stop(progress)
+            return progress  # to be stopped
         self._write({"step": step, "seconds": time.monotonic() - self.began, "valid": valid})
         self.board.scalars("valid", valid, step)
         self.board.attention_maps(maps, step)
@@ -187,7 +207,8 @@ class _Training(Generic[BatchT]):
         assert self.stopping.asked is not None
         self._save(progress)
         if progress.best is None:
-            self.task.model.save(self.run / MODEL)
+            with self.merged():
+                self.task.model.save(self.run / MODEL)
         self.board.close()
         name = signal.Signals(self.stopping.asked).name
         raise Stopped(
@@ -196,7 +217,7 @@ class _Training(Generic[BatchT]):
         )
 
     def _finished(self, progress: Progress) -> dict[str, float]:
-        with self.stopping.at_once():
+        with self.stopping.at_once(), self.merged():
             metrics = _finish(self.task, self.settings, progress, self.run)
         self._write({"step": progress.step, "seconds": time.monotonic() - self.began, "model": metrics})
         self.board.close()
@@ -239,11 +260,18 @@ def _groups(net: nn.Module, settings: TrainSettings, new: frozenset[str]) -> lis
 
 
 def one_step(
-    task: Task[BatchT, Any], batches: list[BatchT], optimizer: torch.optim.Optimizer, settings: TrainSettings, step: int
+    task: Task[BatchT, Any],
+    batches: list[BatchT],
+    optimizer: torch.optim.Optimizer,
+    settings: TrainSettings,
+    step: int,
+    freezing: Freezing | None = None,
 ) -> tuple[float, int]:
     """One change of the weights by the mean loss of all items of the batches; gives its sum, and the items."""
     torch.manual_seed(_seed_of(settings.seed, step))
     task.net.train()
+    if freezing is not None:
+        freezing.begin(step)
     optimizer.zero_grad()
     total, items = 0.0, 0
     for batch in batches:
