@@ -45,7 +45,7 @@ def _read_start(path: Path, recipe: Recipe[Any, Any], kind: AnyKind, modules: Mo
     parts = kind.parts_from(other.name)
     if parts is None:
         known = " or ".join([kind.name, *kind.starts_from])
-        raise InputError(f"{folder} is a model of {other.name}; one that {kind.does} starts from one of {known}")
+        raise InputError(f"{folder} is a model of {other.name}, wanted one of {known} to start {kind.name} from")
     model = other.model.load(folder, modules=modules if other is kind else None)
     start = Start(folder, other, model, parts)
     _expect_same(start, recipe, "model", _OF_KIND)
@@ -61,16 +61,19 @@ def take_vocabulary(
     Gives how many entries there were and are in each that has grown.
     """
     grow = recipe.train.grow_vocabulary
+    vocabulary = dict(recipe).get("vocabulary")
     if grow and kind.vocabulary_texts is None:
         raise InputError(f"train.grow_vocabulary: a model of {kind.name} has no vocabulary that can grow; wanted false")
     texts = None if kind.vocabulary_texts is None else kind.vocabulary_texts(recipe, data)
     sizes: set[tuple[int, int]] = set()
+    if vocabulary is None:  # rows are taken over by name
+        return sizes
     make_folder(folder)
     for path in vocabulary_files(start.folder):
         stem = path.stem if texts is None else next(one for one in (path.stem, "joint", "target") if one in texts)
         copied = copy_vocabulary(path, folder, stem)
         if grow and texts is not None:
-            before, now = grow_vocabulary(copied, dict(recipe)["vocabulary"], texts[stem], reporter.say)
+            before, now = grow_vocabulary(copied, vocabulary, texts[stem], reporter.say)
             sizes.add((before, now))
             reporter.say(f"vocabulary: {now - before:,} entries come to the {before:,} of {path}")
     return sizes

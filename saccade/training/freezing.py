@@ -1,7 +1,7 @@
 """Parameters that stay as they are, for good or up to a step."""
 
 from torch import nn
-from torch.nn.modules.batchnorm import _BatchNorm  # pyright: ignore[reportPrivateUsage] - what all of them are
+from torch.nn.modules.batchnorm import _BatchNorm  # what all of them are
 
 from saccade.base.errors import InputError
 from saccade.training.names import matching

@@ -69,7 +69,7 @@ class Lora:
 
     @contextmanager
     def merged(self) -> Iterator[None]:
-        """Within it, the net is an ordinary one, each matrix the sum, under its own name. After it, all is as before."""
+        """Within it, the net is an ordinary one, each matrix the sum, under its own name; after all is as it was."""
         before: list[Tensor] = []
         for layer, _ in self._adapted:
             total = layer.weight.detach().clone()

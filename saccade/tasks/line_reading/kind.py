@@ -19,4 +19,5 @@ KIND = TaskKind(
     model=LineReader,
     evaluate=EVALUATION,
     look=LOOK,
+    named_rows=lambda model: {part: model.letters for part in ("columns.", "decoder.embedding.", "decoder.output.")},
 )
