@@ -19,5 +19,5 @@ KIND = TaskKind(
     model=LineReader,
     evaluate=EVALUATION,
     look=LOOK,
-    named_rows=lambda model: {part: model.letters for part in ("columns.", "decoder.embedding.", "decoder.output.")},
+    named_rows=lambda model: dict.fromkeys(("columns.", "decoder.embedding.", "decoder.output."), model.letters),
 )
