@@ -71,7 +71,7 @@ def take_vocabulary(
     make_folder(folder)
     for path in vocabulary_files(start.folder):
         stem = path.stem if texts is None else next(one for one in (path.stem, "joint", "target") if one in texts)
-        copied = copy_vocabulary(path, folder, stem)
+        copied = copy_vocabulary(path, folder, stem, kind=vocabulary.kind)
         if grow and texts is not None:
             before, now = grow_vocabulary(copied, vocabulary, texts[stem], reporter.say)
             sizes.add((before, now))
@@ -142,6 +142,6 @@ def _expect_same(start: Start, recipe: Recipe[Any, Any], group: str, names: tupl
 
 def _what_differs(start: Start, recipe: Recipe[Any, Any]) -> str:
     """The settings of the net that differ, for a message about shapes."""
-    differing = _differing(start, recipe, "model")
+    differing = {name: pair for name, pair in _differing(start, recipe, "model").items() if "dropout" not in name}
     said = ", ".join(f"{name}: {before} there, {now} here" for name, (before, now) in differing.items())
     return f"; what differs: {said}" if said else ""

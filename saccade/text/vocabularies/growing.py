@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from saccade.base.errors import InputError
 from saccade.base.files import read_own, write_file
 from saccade.text.vocabularies import VocabularySettings, learn_vocabulary, load_vocabulary_file
 from saccade.text.vocabularies.listed import ListedVocabulary
@@ -22,9 +23,14 @@ LearntFrom = Iterable[str] | RunningText
 _RUNNING = "text"  # the file of a vocabulary for running text, without its ending
 
 
-def copy_vocabulary(path: Path, folder: Path, stem: str) -> Path:
+def copy_vocabulary(path: Path, folder: Path, stem: str, *, kind: str) -> Path:
     """Put a vocabulary's file into `folder` under another name; one for running text then reads sentences."""
     content = read_own(path, most=MOST_BYTES)
+    if kind == "words" and path.stem == _RUNNING != stem:
+        raise InputError(
+            f"{path}: the words of a running text have their spaces with them, and those of a sentence have not; start"
+            " from a model over characters or subwords"
+        )
     if path.suffix == ".model" and path.stem == _RUNNING != stem:
         content += _READS_SENTENCES
     copied = folder / f"{stem}{path.suffix}"
