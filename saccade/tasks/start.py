@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from saccade.base.errors import InputError
-from saccade.base.files import make_folder
 from saccade.base.model_folder import model_folder
 from saccade.base.settings import Settings
 from saccade.tasks.kind import AnyKind, Data
@@ -68,7 +67,6 @@ def take_vocabulary(
     sizes: set[tuple[int, int]] = set()
     if vocabulary is None:  # rows are taken over by name
         return sizes
-    make_folder(folder)
     for path in vocabulary_files(start.folder):
         stem = path.stem if texts is None else next(one for one in (path.stem, "joint", "target") if one in texts)
         copied = copy_vocabulary(path, folder, stem, kind=vocabulary.kind)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from saccade.base.errors import InputError
-from saccade.base.files import read_own, write_file
+from saccade.base.files import make_folder, read_own, write_file
 from saccade.text.vocabularies import VocabularySettings, learn_vocabulary, load_vocabulary_file
 from saccade.text.vocabularies.listed import ListedVocabulary
 from saccade.text.vocabularies.running import (
@@ -25,12 +25,13 @@ _RUNNING = "text"  # the file of a vocabulary for running text, without its endi
 
 def copy_vocabulary(path: Path, folder: Path, stem: str, *, kind: str) -> Path:
     """Put a vocabulary's file into `folder` under another name; one for running text then reads sentences."""
-    content = read_own(path, most=MOST_BYTES)
     if kind == "words" and path.stem == _RUNNING != stem:
         raise InputError(
             f"{path}: the words of a running text have their spaces with them, and those of a sentence have not; start"
             " from a model over characters or subwords"
         )
+    make_folder(folder)
+    content = read_own(path, most=MOST_BYTES)
     if path.suffix == ".model" and path.stem == _RUNNING != stem:
         content += _READS_SENTENCES
     copied = folder / f"{stem}{path.suffix}"
