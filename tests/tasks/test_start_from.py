@@ -78,19 +78,17 @@ def texts(lines: list[str]) -> LanguageSplits:
     return LanguageSplits(Texts(["\n".join(lines * 8)]), Texts(["\n".join(lines)]))
 
 
-def language_model(run: Path, lines: list[str], said: Said | None = None, **settings: Any) -> LanguageModel:
+def language_model(run: Path, lines: list[str], *said: Said, **settings: Any) -> LanguageModel:
     settings = GPT | settings
-    return saccade.train("gpt", LanguageModel, run=run, data=texts(lines), settings=settings, reporter=said or Silent())
-
-
-def translator(
-    run: Path, pairs: list[Pair], said: Said | None = None, callbacks: Any = (), **settings: Any
-) -> Translator:
-    data = Splits(pairs, pairs[:3])
-    settings = AS_GPT | settings
     return saccade.train(
-        "numbers", Translator, run=run, data=data, settings=settings, reporter=said or Silent(), callbacks=callbacks
+        "gpt", LanguageModel, run=run, data=texts(lines), settings=settings, reporter=said[0] if said else Silent()
     )
+
+
+def translator(run: Path, pairs: list[Pair], *said: Said, callbacks: Any = (), **settings: Any) -> Translator:
+    (reporter,) = said or (Silent(),)
+    how = {"settings": AS_GPT | settings, "data": Splits(pairs, pairs[:3]), "callbacks": callbacks}
+    return saccade.train("numbers", Translator, run=run, reporter=reporter, **how)
 
 
 def tensors(model: Any) -> dict[str, Tensor]:
