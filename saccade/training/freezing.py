@@ -1,11 +1,14 @@
 """Parameters that stay as they are, for good or up to a step."""
 
+from collections.abc import Iterable
+
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm  # what all of them are
 
 from saccade.base.errors import InputError
 from saccade.training.names import matching
 from saccade.training.settings import TrainSettings
+from saccade.training.task import count_parameters
 
 
 class Freezing:
@@ -21,20 +24,16 @@ class Freezing:
         self._until = settings.unfreeze_at
         found = matching(settings.freeze, net, setting="train.freeze")
         self.parameters = [parameter for parameter in found if parameter.requires_grad]
-        frozen = {id(parameter) for parameter in self.parameters}
+        frozen = set(map(id, self.parameters))
         if all(id(one) in frozen for one in net.parameters() if one.requires_grad):
             raise InputError("train.freeze: nothing would be left to learn; wanted patterns of fewer parameters")
-        self._norms = [
-            module
-            for module in net.modules()
-            if isinstance(module, _BatchNorm) and {id(one) for one in module.parameters()} & frozen
-        ]
+        self._norms = norms_of(net, self.parameters)
 
-    def describe(self) -> str:
+    def describe(self, net: nn.Module) -> str:
         """What a person wants to know of it."""
         count = sum(parameter.numel() for parameter in self.parameters)
         until = "" if self._until is None else f" for {self._until:,} steps"
-        return f"{count:,} parameters are frozen{until}"
+        return f"{count:,} of {count_parameters(net):,} parameters are frozen{until}"
 
     def begin(self, step: int) -> None:
         """Freeze what is frozen in this step, of a net that has been told that it is in training."""
@@ -43,3 +42,10 @@ class Freezing:
             parameter.requires_grad_(not frozen)
         for norm in self._norms:
             norm.train(not frozen)
+
+
+def norms_of(net: nn.Module, parameters: Iterable[nn.Parameter]) -> list[nn.Module]:
+    """The batch norms of a net that have any of the parameters."""
+    among = set(map(id, parameters))
+    norms = (module for module in net.modules() if isinstance(module, _BatchNorm))
+    return [norm for norm in norms if any(id(one) in among for one in norm.parameters())]

@@ -10,7 +10,7 @@ import math
 import re
 import signal
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -69,14 +69,13 @@ def train(
     for folder in (run, run / MODEL, run / SNAPSHOTS):
         remove_leftovers(folder)
     transferred = transferred or Transfer()
-    freezing, lora = None, None
+    partial: Freezing | Lora | None = None  # what learns, if not all of the net does
     if settings.freeze:
-        freezing = Freezing(task.net, settings)
-        reporter.say(freezing.describe())
-    if settings.lora is not None:
-        trained = {*transferred.new, *transferred.grown}
-        lora = Lora(task.net, settings.lora, seed=settings.seed, trained=trained)
-        reporter.say(lora.describe(task.net))
+        partial = Freezing(task.net, settings)
+    elif settings.lora is not None:
+        partial = Lora(task.net, settings.lora, seed=settings.seed, trained={*transferred.new, *transferred.grown})
+    if partial is not None:
+        reporter.say(partial.describe(task.net))
     optimizer = make_optimizer(task.net, settings, new=transferred.new)
     progress = Progress()
     if settings.precision == "bfloat16" and slow_without_bfloat16():
@@ -87,7 +86,7 @@ def train(
     stopping = Stopping() if stopping is None else stopping
     with stopping.noted():
         try:
-            training = _Training(task, settings, run, reporter, stopping, optimizer, callbacks, freezing, lora)
+            training = _Training(task, settings, run, reporter, stopping, optimizer, callbacks, partial)
             return training.go_on(progress)
         except KeyboardInterrupt:
             if stopping.asked is None:
@@ -107,12 +106,11 @@ class _Training(Generic[BatchT]):
         stopping: Stopping,
         optimizer: torch.optim.Optimizer,
         callbacks: Sequence[Callback],
-        freezing: Freezing | None,
-        lora: Lora | None,
+        partial: Freezing | Lora | None,
     ) -> None:
         self.callbacks, self.ended = callbacks, False
-        self.freezing = freezing
-        self.merged = nullcontext if lora is None else lora.merged  # the net as it is outside of training
+        self.begin = None if partial is None else partial.begin
+        self.merged = partial.merged if isinstance(partial, Lora) else nullcontext  # the net as others know it
         self.task, self.settings, self.run = task, settings, run
         self.reporter, self.stopping, self.optimizer = reporter, stopping, optimizer
 
@@ -143,7 +141,7 @@ class _Training(Generic[BatchT]):
                 break
             step = progress.step + 1
             batches = list(islice(stream, settings.accumulate))
-            loss, items = one_step(task, [batch for batch, _ in batches], self.optimizer, settings, step, self.freezing)
+            loss, items = one_step(task, [batch for batch, _ in batches], self.optimizer, settings, step, self.begin)
             progress = progress._replace(
                 step=step,
                 cursor=batches[-1][1],
@@ -265,13 +263,16 @@ def one_step(
     optimizer: torch.optim.Optimizer,
     settings: TrainSettings,
     step: int,
-    freezing: Freezing | None = None,
+    begin: Callable[[int], None] | None = None,
 ) -> tuple[float, int]:
-    """One change of the weights by the mean loss of all items of the batches; gives its sum, and the items."""
+    """One change of the weights by the mean loss of all items of the batches; gives its sum, and the items.
+
+    begin  is told of the step, once the net is in training: so that some of it is frozen
+    """
     torch.manual_seed(_seed_of(settings.seed, step))
     task.net.train()
-    if freezing is not None:
-        freezing.begin(step)
+    if begin is not None:
+        begin(step)
     optimizer.zero_grad()
     total, items = 0.0, 0
     for batch in batches:

@@ -9,8 +9,10 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from saccade.base.errors import InputError
+from saccade.training.freezing import norms_of
 from saccade.training.names import means, some_names
 from saccade.training.settings import LoraSettings
+from saccade.training.task import count_parameters
 
 
 class LowRank(nn.Module):
@@ -54,6 +56,7 @@ class Lora:
                 raise InputError(f"train.lora.targets: no linear map is called {pattern}; {there}")
         for name, parameter in net.named_parameters():
             parameter.requires_grad_(parameter.requires_grad and name in trained)
+        self._norms = norms_of(net, (one for one in net.parameters() if not one.requires_grad))
         generator = torch.Generator().manual_seed(seed)
         self._adapted: list[_Adapted] = []
         for layer in meant.values():
@@ -64,8 +67,12 @@ class Lora:
     def describe(self, net: nn.Module) -> str:
         """What a person wants to know of it."""
         learn = sum(parameter.numel() for parameter in net.parameters() if parameter.requires_grad)
-        total = sum(parameter.numel() for parameter in net.parameters())
-        return f"low rank at {len(self._adapted)} matrices: {learn:,} of {total:,} parameters learn"
+        return f"low rank at {len(self._adapted)} matrices: {learn:,} of {count_parameters(net):,} parameters learn"
+
+    def begin(self, step: int) -> None:
+        """Keep the statistics of frozen batch norms in this step, of a net that was told that it is in training."""
+        for norm in self._norms:
+            norm.eval()
 
     @contextmanager
     def merged(self) -> Iterator[None]:

@@ -55,7 +55,7 @@ class LanguageTask(Task[NDArray[Any], LanguageModel]):
         self._indices = ShuffledIndices(count, batch_size=size, seed=recipe.train.seed)
         unknown = int((self._valid == UNKNOWN).sum())
         if unknown:
-            reporter.say(f"data.valid: {unknown:,} tokens are not in data.text, and the model cannot foresee them")
+            reporter.say(f"data.valid: {unknown:,} tokens are not in the vocabulary, and the model cannot foresee them")
         reporter.say(
             f"{len(self._train):,} tokens to train on, {len(self._valid):,} for validation;"
             f" a vocabulary of {len(vocabulary):,}; {count_parameters(self.net):,} parameters"

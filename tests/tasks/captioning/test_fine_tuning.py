@@ -24,7 +24,7 @@ SMALL: dict[str, Any] = {
 
 
 def test_an_encoder_is_fine_tuned_after_it_was_frozen(tmp_path: Path) -> None:
-    """First features are kept; then training starts from that, and the CNN learns at its own rate, but for its norms."""
+    """Features are kept at first; then it starts from that, and the CNN learns at its own rate, without its norms."""
     settings = SMALL | {"data.cache": tmp_path / "cache"}
     saccade.train("shapes", run=tmp_path / "frozen", settings=settings, reporter=Silent())
     frozen = saccade.load(tmp_path / "frozen", saccade.Captioner)
