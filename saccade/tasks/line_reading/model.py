@@ -51,11 +51,6 @@ class LineReader(Model[LineReaderSettings, LineNet]):
         self.vocabulary.save(path)
         return [path]
 
-    @property
-    def letters(self) -> list[str]:
-        """What the net's numbers stand for."""
-        return [self.vocabulary.piece(number) for number in range(len(self.vocabulary))]
-
     def maps(self, result: LineReaderOutput, *, image: ImageSource | None = None, name: str = "") -> list[AttentionMap]:
         """Where each letter of a line was that was read with `attention=True`; with its image, drawn over it."""
         strip = None if image is None else as_png(self.preprocess(image))

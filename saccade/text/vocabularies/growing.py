@@ -71,8 +71,8 @@ def grown_by(old: Vocabulary, fresh: Vocabulary) -> Vocabulary:
         lacking = [entry for entry in fresh.entries if entry not in known]
         return cast("type[Any]", type(old))([*old.entries[len(SPECIAL) :], *lacking], lowercase=old.lowercase)
     if isinstance(old, Subwords | RunningSubwords) and isinstance(fresh, Subwords | RunningSubwords):
-        known = {old.piece(number) for number in range(len(old))}
-        pieces = [fresh.piece(number) for number in range(len(SPECIAL), len(fresh))]
+        known = set(old.pieces())
+        pieces = fresh.pieces()[len(SPECIAL) :]
         lowest = min(old.score(number) for number in range(len(old)))
         content = old.content() + _as_pieces([piece for piece in pieces if piece not in known], below=lowest)
         return Subwords(content, lowercase=old.lowercase) if isinstance(old, Subwords) else RunningSubwords(content)
