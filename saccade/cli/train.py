@@ -17,7 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="RECIPE key=value",
         help="a recipe of the package (see `saccade recipe list`) or a file; without it, that of DIR goes on."
-        " Then settings in place of the recipe's, such as train.steps=2000 model.score=general",
+        " Then settings in place of the recipe's, such as train.steps=2000 model.score=general, or"
+        " train.start_from=MODEL to begin with another model's weights",
     )
     parser.add_argument(
         "--run",

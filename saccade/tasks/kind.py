@@ -2,8 +2,8 @@
 
 import argparse
 import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -13,7 +13,8 @@ from saccade.console.drawing import Drawing
 from saccade.console.options import TakesOptions
 from saccade.tasks import TASKS
 from saccade.tasks.model import Model, Modules
-from saccade.training import Recipe, Reporter, Task
+from saccade.text.vocabularies.growing import LearntFrom
+from saccade.training import Parts, Recipe, Reporter, Task
 
 
 class Data(Protocol):
@@ -71,7 +72,17 @@ class PublicSets:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskKind(Generic[RecipeT, DataT, ModelT]):
-    """One task, with all that belongs to it."""
+    """One task, with all that belongs to it.
+
+    With `train.start_from=MODEL`, a training begins with the weights and the vocabulary of another model. One of the
+    same task always will do; of which others, and what of them is taken, stands in `starts_from`:
+
+        starts_from={"language_modeling": [("", "decoder.")]}
+
+    takes all of a language model's net (every name begins with "") as the part `decoder.` of ours; what ours has
+    besides is new. The files of the other model's vocabulary are put into the run's folder `vocabulary` before the task
+    is made, which has to take what it finds there in place of learning its own, as it does when a training goes on.
+    """
 
     name: str  # of its folder, and what recipes and models say as their `task`
     does: str  # "translates", for messages
@@ -86,6 +97,16 @@ class TaskKind(Generic[RecipeT, DataT, ModelT]):
     look: Look[ModelT] | None = None
     made: Sequence[MadeCorpus] = ()
     public: PublicSets | None = None
+    # for each other task that a model may come from: a prefix of names in its net, and what it is in ours
+    starts_from: Mapping[str, Parts] = field(default_factory=dict)
+    # what each vocabulary is learnt from, by the name of its file without the ending: so that one can grow
+    vocabulary_texts: Callable[[RecipeT, DataT], Mapping[str, LearntFrom]] | None = None
+    # for prefixes of names in our net, what the rows stand for, such as classes: they are taken over by name
+    named_rows: Callable[[ModelT], Mapping[str, Sequence[str]]] = lambda model: {}
+
+    def parts_from(self, task: str) -> Parts | None:
+        """What our net takes of one of that task; None if it can take nothing."""
+        return {**self.starts_from, self.name: [("", "")]}.get(task)
 
     def expect(self, data: object, modules: Modules) -> None:
         """Raise unless this task can learn from such data, with such parts of the user's own."""

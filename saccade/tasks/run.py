@@ -17,12 +17,15 @@ from saccade.base.settings import differences, located, path_settings, write_yam
 from saccade.tasks.kind import Data, kind_of
 from saccade.tasks.model import Modules
 from saccade.tasks.recipes import load_recipe
+from saccade.tasks.start import read_start, take_vocabulary, take_weights
 from saccade.text import VOCABULARY, remove_vocabularies, vocabulary_files
-from saccade.training import CHECKPOINT, Callback, Recipe, Reporter, Stopping, describe, train
+from saccade.training import CHECKPOINT, Callback, Recipe, Reporter, Stopping, Transfer, describe, train
 
 RECIPE = "recipe.yaml"
 # What may change while a training is broken off: with other data or another net, the checkpoint would be of no use.
 _FREE = ("train.", "validation.")
+# Of these, what it began with is in the checkpoint, and what it is made of.
+_FIXED = ("train.start_from", "train.grow_vocabulary", "train.lora")
 _FORMAT = "saccade run"
 _MOST_BYTES = 1 << 20
 _MOST_FOLDERS = 10
@@ -36,6 +39,8 @@ class Origin(NamedTuple):
     torch: str
     folders: list[list[str]]  # that it was started from: as they are seen from the run's folder, and from the root
     vocabulary: dict[str, str]  # the checksum of each of its files
+    new: list[str]  # parameters that the model which it was started from has not; none if there was no such model
+    grown: list[str]  # and those that have rows which it has not
 
     def known_folders(self, run: Path) -> list[Path]:
         """Where the recipe's paths may lead from: a run may have been moved with its data, or without."""
@@ -92,25 +97,34 @@ def _train(
     kind = kind_of(found.task, where="the recipe")
     kind.expect(data, modules)
     given: Data = kind.load_data(found, reporter.say) if data is None else data
+    start = None if (run / CHECKPOINT).exists() else read_start(found, kind, modules)
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
         folder = [os.path.relpath(here, run), str(here)]
         folders = [folder, *(one for one in (before.folders if before else []) if one != folder)][:_MOST_FOLDERS]
-        origin = Origin(given.fingerprint(), torch.get_num_threads(), torch.__version__, folders, {})
+        origin = Origin(given.fingerprint(), torch.get_num_threads(), torch.__version__, folders, {}, [], [])
         if resuming and before is not None:
             _compare_recipes(recipe, run, reporter)
             _compare_origins(before, origin, recipe, run, reporter)
             _expect_vocabulary(before, run)
-            origin = origin._replace(vocabulary=before.vocabulary)
+            origin = origin._replace(vocabulary=before.vocabulary, new=before.new, grown=before.grown)
         else:
             remove_vocabularies(run / VOCABULARY)  # of an attempt that did not get far
         _write_origin(origin, run)
         write_file(run / RECIPE, write_yaml(recipe).encode())
         remove_leftovers(run / VOCABULARY)
         with reporter:
-            task = kind.make_task(found, given, run, reporter, modules=modules)
+            if start is None:
+                task = kind.make_task(found, given, run, reporter, modules=modules)
+                transferred = Transfer(grown=origin.grown, new=origin.new)
+            else:
+                grown = take_vocabulary(start, found, kind, given, run / VOCABULARY, reporter)
+                task = kind.make_task(found, given, run, reporter, modules=modules)
+                transferred = take_weights(start, found, kind, task.model, grown, reporter)
+                origin = origin._replace(new=list(transferred.new), grown=list(transferred.grown))
+            del start  # its weights are of no more use
             _write_origin(origin._replace(vocabulary=_vocabulary_of(run)), run)
-            figures = train(task, recipe.train, run, reporter, stopping, callbacks)
+            figures = train(task, recipe.train, run, reporter, stopping, callbacks, transferred)
             reporter.say(f"{run / MODEL}: {describe(figures)}")
     return figures
 
@@ -162,7 +176,8 @@ def _origin_of(run: Path) -> Origin | None:
         folders = [[str(near), str(far)] for near, far in record["folders"]]
         known = record["format"] == _FORMAT and record["version"] == 1
         words = {str(name): str(digest) for name, digest in record["vocabulary"].items()}
-        origin = Origin(str(record["data"]), int(record["threads"]), str(record["torch"]), folders, words)
+        names = ([str(name) for name in record.get(key, [])] for key in ("new", "grown"))
+        origin = Origin(str(record["data"]), int(record["threads"]), str(record["torch"]), folders, words, *names)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
@@ -180,7 +195,11 @@ def _compare_recipes(recipe: Recipe[Any, Any], run: Path, reporter: Reporter) ->
     before = recipe_of_run(run)
     paths = path_settings(before).keys() | path_settings(recipe).keys()
     changed = differences(before, recipe)
-    fixed = [one for one in changed if not one.startswith(_FREE) and one.partition(":")[0] not in paths]
+    fixed = [
+        one
+        for one in changed
+        if one.startswith(_FIXED) or (not one.startswith(_FREE) and one.partition(":")[0] not in paths)
+    ]
     if fixed:
         raise InputError(f"{run} was begun with other settings: {'; '.join(fixed)}; begin in another folder")
     for change in changed:

@@ -10,6 +10,7 @@ from saccade.training.schedule import learning_rate
 from saccade.training.settings import BatchTrainSettings, Count, TokenTrainSettings, TrainSettings
 from saccade.training.stopping import Stopping
 from saccade.training.task import Task, count_parameters
+from saccade.training.transfer import NamedRows, Parts, Transfer, short_names, transfer
 
 __all__ = [
     "CHECKPOINT",
@@ -19,6 +20,8 @@ __all__ = [
     "Count",
     "Journal",
     "Lines",
+    "NamedRows",
+    "Parts",
     "Progress",
     "Recipe",
     "Reporter",
@@ -27,6 +30,7 @@ __all__ = [
     "Task",
     "TokenTrainSettings",
     "TrainSettings",
+    "Transfer",
     "average",
     "count_parameters",
     "describe",
@@ -37,5 +41,7 @@ __all__ = [
     "make_reporter",
     "read_journal",
     "save_checkpoint",
+    "short_names",
     "train",
+    "transfer",
 ]

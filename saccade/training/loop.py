@@ -10,7 +10,8 @@ import math
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
@@ -26,12 +27,15 @@ from saccade.runtime.bfloat16 import slow_without_bfloat16, training_precision
 from saccade.runtime.heap import keep_heap
 from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
+from saccade.training.freezing import Freezing
 from saccade.training.journal import Journal, TensorBoard
+from saccade.training.lora import Lora
 from saccade.training.reporter import Reporter
 from saccade.training.schedule import learning_rate
 from saccade.training.settings import TrainSettings
 from saccade.training.stopping import Stopping
 from saccade.training.task import Task
+from saccade.training.transfer import Transfer
 
 BatchT = TypeVar("BatchT")
 
@@ -51,17 +55,28 @@ def train(
     reporter: Reporter,
     stopping: Stopping | None = None,
     callbacks: Sequence[Callback] = (),
+    transferred: Transfer | None = None,
 ) -> dict[str, float]:
     """Train until the last step or until nothing gets better, from where the folder `run` is.
 
     Leaves the finished model in `run/model`, and gives its metrics. On the way the best so far is there. When it is
     asked to stop, it saves where it is, leaves a model, and raises `Stopped`.
+
+    transferred  what became of the net's tensors, where it was started from another
     """
     keep_heap()
     make_folder(run)
     for folder in (run, run / MODEL, run / SNAPSHOTS):
         remove_leftovers(folder)
-    optimizer = make_optimizer(task.net, settings)
+    transferred = transferred or Transfer()
+    partial: Freezing | Lora | None = None  # what learns, if not all of the net does
+    if settings.freeze:
+        partial = Freezing(task.net, settings)
+    elif settings.lora is not None:
+        partial = Lora(task.net, settings.lora, seed=settings.seed, trained={*transferred.new, *transferred.grown})
+    if partial is not None:
+        reporter.say(partial.describe(task.net))
+    optimizer = make_optimizer(task.net, settings, new=transferred.new)
     progress = Progress()
     if settings.precision == "bfloat16" and slow_without_bfloat16():
         reporter.say("this processor has no instructions for bfloat16; train.precision=float32 is faster on it")
@@ -71,7 +86,8 @@ def train(
     stopping = Stopping() if stopping is None else stopping
     with stopping.noted():
         try:
-            return _Training(task, settings, run, reporter, stopping, optimizer, callbacks).go_on(progress)
+            training = _Training(task, settings, run, reporter, stopping, optimizer, callbacks, partial)
+            return training.go_on(progress)
         except KeyboardInterrupt:
             if stopping.asked is None:
                 raise
@@ -90,8 +106,11 @@ class _Training(Generic[BatchT]):
         stopping: Stopping,
         optimizer: torch.optim.Optimizer,
         callbacks: Sequence[Callback],
+        partial: Freezing | Lora | None,
     ) -> None:
         self.callbacks, self.ended = callbacks, False
+        self.begin = None if partial is None else partial.begin
+        self.merged = partial.merged if isinstance(partial, Lora) else nullcontext  # the net as others know it
         self.task, self.settings, self.run = task, settings, run
         self.reporter, self.stopping, self.optimizer = reporter, stopping, optimizer
 
@@ -110,7 +129,8 @@ class _Training(Generic[BatchT]):
         while True:
             if self._validation_is_due(progress):
                 paused = time.monotonic()
-                progress = self._validated(progress)
+                with self.merged():
+                    progress = self._validated(progress)
                 window_began += time.monotonic() - paused  # the rate is that of training alone
                 progress = self._save(progress)
             elif progress.step and self._save_is_due(progress):
@@ -121,7 +141,7 @@ class _Training(Generic[BatchT]):
                 break
             step = progress.step + 1
             batches = list(islice(stream, settings.accumulate))
-            loss, items = one_step(task, [batch for batch, _ in batches], self.optimizer, settings, step)
+            loss, items = one_step(task, [batch for batch, _ in batches], self.optimizer, settings, step, self.begin)
             progress = progress._replace(
                 step=step,
                 cursor=batches[-1][1],
@@ -159,7 +179,7 @@ class _Training(Generic[BatchT]):
         except KeyboardInterrupt:
             if self.stopping.asked is None:
                 raise
-            self._stop(progress)
+            return progress  # to be stopped
         self._write({"step": step, "seconds": time.monotonic() - self.began, "valid": valid})
         self.board.scalars("valid", valid, step)
         self.board.attention_maps(maps, step)
@@ -185,7 +205,8 @@ class _Training(Generic[BatchT]):
         assert self.stopping.asked is not None
         self._save(progress)
         if progress.best is None:
-            self.task.model.save(self.run / MODEL)
+            with self.merged():
+                self.task.model.save(self.run / MODEL)
         self.board.close()
         name = signal.Signals(self.stopping.asked).name
         raise Stopped(
@@ -194,7 +215,7 @@ class _Training(Generic[BatchT]):
         )
 
     def _finished(self, progress: Progress) -> dict[str, float]:
-        with self.stopping.at_once():
+        with self.stopping.at_once(), self.merged():
             metrics = _finish(self.task, self.settings, progress, self.run)
         self._write({"step": progress.step, "seconds": time.monotonic() - self.began, "model": metrics})
         self.board.close()
@@ -206,13 +227,15 @@ def describe(metrics: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
 
 
-def make_optimizer(net: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
+def make_optimizer(net: nn.Module, settings: TrainSettings, *, new: Collection[str] = ()) -> torch.optim.Optimizer:
+    """The optimizer of all parameters; those called `new` have a learning rate of their own, if there is one."""
+    groups = _groups(net, settings, frozenset(new))
     if settings.optimizer == "sgd":
-        return torch.optim.SGD(net.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
+        return torch.optim.SGD(groups, lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
     kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
     first, second = settings.betas
     return kind(
-        net.parameters(),
+        groups,
         lr=settings.lr,
         betas=(first, second),
         weight_decay=settings.weight_decay,
@@ -221,12 +244,35 @@ def make_optimizer(net: nn.Module, settings: TrainSettings) -> torch.optim.Optim
     )
 
 
+def _groups(net: nn.Module, settings: TrainSettings, new: frozenset[str]) -> list[dict[str, Any]]:
+    """The parameters in groups, each with the `share` of the learning rate that it has."""
+    if settings.new_lr is None or not new:
+        return [{"params": list(net.parameters()), "share": 1.0}]
+    by_name = dict(net.named_parameters())
+    known = [parameter for name, parameter in by_name.items() if name not in new]
+    others = [parameter for name, parameter in by_name.items() if name in new]
+    return [
+        {"params": known, "share": 1.0},
+        {"params": others, "share": settings.new_lr / settings.lr},
+    ]
+
+
 def one_step(
-    task: Task[BatchT, Any], batches: list[BatchT], optimizer: torch.optim.Optimizer, settings: TrainSettings, step: int
+    task: Task[BatchT, Any],
+    batches: list[BatchT],
+    optimizer: torch.optim.Optimizer,
+    settings: TrainSettings,
+    step: int,
+    begin: Callable[[int], None] | None = None,
 ) -> tuple[float, int]:
-    """One change of the weights by the mean loss of all items of the batches; gives its sum, and the items."""
+    """One change of the weights by the mean loss of all items of the batches; gives its sum, and the items.
+
+    begin  is told of the step, once the net is in training: so that some of it is frozen
+    """
     torch.manual_seed(_seed_of(settings.seed, step))
     task.net.train()
+    if begin is not None:
+        begin(step)
     optimizer.zero_grad()
     total, items = 0.0, 0
     for batch in batches:
@@ -245,7 +291,7 @@ def one_step(
     if settings.clip_norm is not None:
         nn.utils.clip_grad_norm_(task.net.parameters(), settings.clip_norm)
     for group in optimizer.param_groups:
-        group["lr"] = learning_rate(settings, step)
+        group["lr"] = learning_rate(settings, step) * group["share"]
     optimizer.step()
     return total, items
 

@@ -1,14 +1,22 @@
 """How a model is trained, as a recipe says it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from saccade.base.settings import Settings
+from saccade.base.settings import DataPath, Settings
 from saccade.runtime.bfloat16 import TrainingPrecision
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class LoraSettings(Settings):
+    """Low-rank adaptation (Hu 2021): what is learnt is added to large matrices as a product of two small ones."""
+
+    rank: Annotated[int, Field(ge=1, le=1024)] = 8
+    alpha: Annotated[float, Field(gt=0, le=10_000)] = 16.0  # the product counts alpha / rank
+    targets: Annotated[list[str], Field(min_length=1)] = Field(default=["*query_projection", "*value_projection"])
 
 
 class TrainSettings(Settings):
@@ -36,6 +44,25 @@ class TrainSettings(Settings):
     select_checkpoint: Literal["best", "average", "last"] = "best"  # which weights the finished model has
     average_checkpoints: Count = 5  # how many of the last validated weights `select_checkpoint: average` takes
     tensorboard: bool = True  # if it is installed
+    start_from: DataPath | None = None  # a model's folder or a run's: its weights and vocabulary are taken over
+    grow_vocabulary: bool = False  # what the data has and that vocabulary lacks is added to it
+    new_lr: Annotated[float, Field(gt=0, le=10)] | None = None  # the highest learning rate of what is new; null: lr
+    freeze: list[str] = Field(default=[])  # patterns of names, such as encoder.*: these parameters stay as they are
+    unfreeze_at: Count | None = None  # after so many steps they learn as well; null: never
+    lora: LoraSettings | None = None  # only small matrices beside the large ones are trained; null: all of the model
+
+    @model_validator(mode="after")
+    def _has_a_start(self) -> Self:
+        for name in ("grow_vocabulary", "new_lr", "lora"):
+            if getattr(self, name) and self.start_from is None:
+                raise ValueError(f"{name}: it is for a model that is started from; wanted train.start_from=MODEL, too")
+        if self.unfreeze_at is not None and not self.freeze:
+            raise ValueError(
+                "unfreeze_at: nothing is frozen; wanted train.freeze, too, such as train.freeze=[encoder.*]"
+            )
+        if self.lora is not None and self.freeze:
+            raise ValueError("freeze: with lora, all is frozen but what it adds; wanted one of both")
+        return self
 
 
 class TokenTrainSettings(TrainSettings):

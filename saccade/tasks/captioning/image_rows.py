@@ -70,12 +70,12 @@ class ImageRows:
 
     @property
     def _features(self) -> bool:
-        return isinstance(self._captioner.settings.image_encoder, PretrainedEncoderSettings)
+        return self._captioner.settings.image_encoder.is_frozen
 
     def _cache(self, folder: Path) -> FeatureCache:
         """The cache of this encoder: its name is made of all that its features depend on."""
         encoder = self._captioner.settings.image_encoder
-        if isinstance(encoder, PretrainedEncoderSettings):
+        if isinstance(encoder, PretrainedEncoderSettings) and encoder.is_frozen:
             what = ["features", weights_fingerprint(), encoder.level, encoder.image_size]
             shape, kind = (encoder.grid.side**2, encoder.grid.channels), np.float16
         else:

@@ -1,5 +1,7 @@
 """Captioning, as the table of tasks has it."""
 
+from pathlib import Path
+
 from saccade.tasks.captioning.corpora import SHAPES
 from saccade.tasks.captioning.data import CaptionSplits, load_caption_splits
 from saccade.tasks.captioning.evaluate import EVALUATION
@@ -8,6 +10,7 @@ from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.training import CaptionTask
 from saccade.tasks.kind import TaskKind
+from saccade.text import vocabulary_path
 
 KIND = TaskKind(
     name="captioning",
@@ -22,4 +25,7 @@ KIND = TaskKind(
     evaluate=EVALUATION,
     look=LOOK,
     made=(SHAPES,),
+    vocabulary_texts=lambda recipe, splits: {
+        vocabulary_path(recipe.vocabulary, Path()).stem: [text for one in splits.train for text in one.captions]
+    },
 )

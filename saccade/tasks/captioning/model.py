@@ -18,7 +18,7 @@ from saccade.nets import EfficientNetLite0
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.captioning.maps import map_of_caption
-from saccade.tasks.captioning.net import CaptionNet, make_caption_net
+from saccade.tasks.captioning.net import CaptionNet, FineTunedEncoder, make_caption_net
 from saccade.tasks.captioning.own_encoder import NAME as OWN
 from saccade.tasks.captioning.own_encoder import own_encoder
 from saccade.tasks.captioning.pretrained import features_of, load_image_encoder
@@ -56,7 +56,10 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
 
         own  the image encoder, where it is the user's own
         """
-        return cls(make_caption_net(settings, size=len(vocabulary), own=own), vocabulary, settings)
+        net = make_caption_net(settings, size=len(vocabulary), own=own)
+        if isinstance(net.image_encoder, FineTunedEncoder):
+            net.image_encoder.cnn.load_state_dict(load_image_encoder().state_dict())
+        return cls(net, vocabulary, settings)
 
     @classmethod
     def maker(cls, settings: CaptionerSettings, folder: Path) -> Callable[[], Self]:
@@ -68,14 +71,13 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
         remedy = f'saccade.load("{folder}", saccade.Captioner, modules={{"{OWN}": ...}})'
         own = own_encoder(settings, modules, where=str(folder), remedy=remedy)
         vocabulary = load_vocabulary(settings.vocabulary, folder)
-        pretrained = isinstance(settings.image_encoder, PretrainedEncoderSettings)
-        encoder = load_image_encoder(folder / IMAGE_ENCODER) if pretrained else None
+        encoder = load_image_encoder(folder / IMAGE_ENCODER) if settings.image_encoder.is_frozen else None
         return lambda: cls(make_caption_net(settings, size=len(vocabulary), own=own), vocabulary, settings, encoder)
 
     def save_files(self, folder: Path) -> list[Path]:
         files = [path_of_vocabulary(self.settings.vocabulary, folder)]
         self.vocabulary.save(files[0])
-        if isinstance(self.settings.image_encoder, PretrainedEncoderSettings):
+        if self.settings.image_encoder.is_frozen:
             files.append(folder / IMAGE_ENCODER)
             write_tensors(folder / IMAGE_ENCODER, tensors_of(self.image_encoder))
         return files
@@ -122,8 +124,9 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
 
     def encode(self, pixels: Sequence[Pixels]) -> Tensor:
         """What the net wants of images: the features of the pretrained encoder, or the images themselves."""
-        if isinstance(self.settings.image_encoder, PretrainedEncoderSettings):
-            return features_of(self.image_encoder, pixels, self.settings.image_encoder.level)
+        how = self.settings.image_encoder
+        if isinstance(how, PretrainedEncoderSettings) and how.is_frozen:
+            return features_of(self.image_encoder, pixels, how.level)
         return scaled(pixels)
 
     def caption_encoded(

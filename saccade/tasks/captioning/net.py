@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from saccade.nets import (
     Decoder,
     DecoderOutput,
+    EfficientNetLite0,
     Encoded,
     GridEncoder,
+    Level,
     RnnDecoder,
     SmallCnn,
     TransformerDecoder,
@@ -21,7 +23,12 @@ from saccade.nets import (
     make_transformer_decoder,
     target_loss,
 )
-from saccade.tasks.captioning.settings import CaptionerSettings, CaptionRnnSettings, SmallEncoderSettings
+from saccade.tasks.captioning.settings import (
+    CaptionerSettings,
+    CaptionRnnSettings,
+    PretrainedEncoderSettings,
+    SmallEncoderSettings,
+)
 from saccade.text import PAD
 
 
@@ -32,6 +39,18 @@ class CaptionBatch(NamedTuple):
     previous: Tensor  # [B, T], the caption moved by one: START first
     target: Tensor  # [B, T], END last
     tokens: int  # real tokens of the captions, END among them
+
+
+class FineTunedEncoder(nn.Module):
+    """A pretrained CNN that learns with the rest: images `[B, 3, H, W]` to its features of one level."""
+
+    def __init__(self, level: Level) -> None:
+        super().__init__()
+        self.cnn = EfficientNetLite0()
+        self.level: Level = level
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.cnn.features(images, self.level)
 
 
 class CaptionNet(nn.Module):
@@ -71,6 +90,8 @@ def make_caption_net(settings: CaptionerSettings, *, size: int, own: nn.Module |
     model, how, grid = settings.model, settings.image_encoder, settings.image_encoder.grid
     if isinstance(how, SmallEncoderSettings):
         own = SmallCnn(how.channels, attend_after=how.attend_after)
+    elif isinstance(how, PretrainedEncoderSettings) and how.fine_tune:
+        own = FineTunedEncoder(how.level)
     if isinstance(model, CaptionRnnSettings):
         finals = 2 if model.cell == "lstm" else 1
         decoder = make_rnn_decoder(model, size, gate=model.gate and model.score != "none")

@@ -19,10 +19,16 @@ class GridSize(Settings):
 
 
 class PretrainedEncoderSettings(Settings):
-    """EfficientNet-Lite0 with its ImageNet weights, which stay as they are."""
+    """EfficientNet-Lite0 with its ImageNet weights, which stay as they are, unless they are fine-tuned."""
 
     kind: Literal["efficientnet-lite0"]
     level: Literal["middle", "top", "head"] = "head"  # 14 x 14 x 112, 7 x 7 x 320 or 7 x 7 x 1280
+    fine_tune: bool = False  # it learns with the rest: images go through it at each step, and no features are kept
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether features are computed once, and the net begins with them."""
+        return not self.fine_tune
 
     @property
     def image_size(self) -> int:
@@ -40,6 +46,10 @@ class SmallEncoderSettings(BlockSettings):
     kind: Literal["small"]
 
     @property
+    def is_frozen(self) -> bool:
+        return False
+
+    @property
     def grid(self) -> GridSize:
         return GridSize(side=small_cnn_side(self.image_size, len(self.channels)), channels=self.channels[-1])
 
@@ -55,6 +65,10 @@ class OwnEncoderSettings(Settings):
     side: Annotated[int, Field(ge=1, le=128)]  # of the grid
     channels: Size
     name: str = ""  # of its class, for messages
+
+    @property
+    def is_frozen(self) -> bool:
+        return False
 
     @property
     def grid(self) -> GridSize:

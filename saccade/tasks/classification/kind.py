@@ -19,4 +19,5 @@ KIND = TaskKind(
     model=Classifier,
     evaluate=EVALUATION,
     look=LOOK,
+    named_rows=lambda model: {"classes.": model.settings.classes, "looker.classes.": model.settings.classes},
 )

@@ -19,4 +19,5 @@ KIND = TaskKind(
     model=LanguageModel,
     evaluate=EVALUATION,
     look=LOOK,
+    vocabulary_texts=lambda recipe, splits: {"text": splits.train},
 )

@@ -60,7 +60,7 @@ class LanguageTask(Task[Rows, LanguageModel]):
         )
         if valid.unknown:
             reporter.say(
-                f"data.valid: {valid.unknown:,} tokens are not in data.text, and the model cannot foresee them"
+                f"data.valid: {valid.unknown:,} tokens are not in the vocabulary, and the model cannot foresee them"
             )
         reporter.say(
             f"{train.tokens:,} tokens to train on, {valid.tokens:,} for validation;"

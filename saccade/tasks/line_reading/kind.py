@@ -19,4 +19,7 @@ KIND = TaskKind(
     model=LineReader,
     evaluate=EVALUATION,
     look=LOOK,
+    named_rows=lambda model: dict.fromkeys(
+        ("columns.", "decoder.embedding.", "decoder.output."), model.vocabulary.pieces()
+    ),
 )

@@ -21,4 +21,5 @@ KIND = TaskKind(
     evaluate=EVALUATION,
     look=LOOK,
     made=(STORIES,),
+    named_rows=lambda model: {"embedding": model.words.words, "output": model.words.words},
 )

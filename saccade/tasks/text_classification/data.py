@@ -7,9 +7,10 @@ from typing import NamedTuple
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.base.mistakes import short
-from saccade.tasks.text_classification.labelled import LabelledText, labels_of, read_labelled_texts, stratified
+from saccade.tasks.text_classification.labelled import LabelledText, as_read, labels_of, read_labelled_texts, stratified
 from saccade.tasks.text_classification.made import make_reviews
 from saccade.tasks.text_classification.recipe import LabelledTextSettings
+from saccade.text.documents import Texts
 
 
 class LabelledTexts(NamedTuple):
@@ -22,6 +23,10 @@ class LabelledTexts(NamedTuple):
     def labels(self) -> list[str]:
         """All labels that there are."""
         return labels_of([*self.train, *self.valid])
+
+    def corpus(self) -> Texts:
+        """What the vocabulary is learnt from."""
+        return Texts([as_read(one.text) for one in self.train])
 
     def fingerprint(self) -> str:
         """A short text that other texts do not have."""

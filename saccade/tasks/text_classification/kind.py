@@ -21,4 +21,7 @@ KIND = TaskKind(
     evaluate=EVALUATION,
     look=LOOK,
     made=[REVIEWS],
+    starts_from={"language_modeling": [("", "decoder.")]},
+    vocabulary_texts=lambda recipe, splits: {"text": splits.corpus()},
+    named_rows=lambda model: {"labels.": model.settings.labels},
 )

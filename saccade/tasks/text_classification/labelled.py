@@ -88,3 +88,8 @@ def stratified(texts: Sequence[LabelledText], *, seed: str) -> list[int]:
         by_label.setdefault(texts[index].label, []).append(index)
     places = [((rank + 0.5) / len(group), index) for group in by_label.values() for rank, index in enumerate(group)]
     return [index for _, index in sorted(places, key=lambda place: place[0])]
+
+
+def as_read(text: str) -> str:
+    """One space before the text, and none around it: where words have spaces, the first is as all others."""
+    return f" {text.strip()}"

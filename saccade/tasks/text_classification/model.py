@@ -16,6 +16,7 @@ from saccade.look import AttentionMap
 from saccade.runtime.heap import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
+from saccade.tasks.text_classification.labelled import as_read
 from saccade.tasks.text_classification.maps import maps_of
 from saccade.tasks.text_classification.net import NetOutput, TextNet, make_net
 from saccade.tasks.text_classification.result import LabelledOutput
@@ -140,11 +141,6 @@ class TextClassifier(Model[TextClassifierSettings, TextNet]):
             words[place] if number == UNKNOWN else self.vocabulary.piece(number)
             for place, number in enumerate(one.ids[1:])
         ]
-
-
-def as_read(text: str) -> str:
-    """One space before the text, and none around it: where words have spaces, the first is as all others."""
-    return f" {text.strip()}"
 
 
 def _square(weights: Tensor, length: int) -> NDArray[np.float32]:

@@ -14,11 +14,10 @@ from saccade.tasks.text_classification.batches import LengthBatches
 from saccade.tasks.text_classification.data import LabelledTexts
 from saccade.tasks.text_classification.labelled import LabelledText
 from saccade.tasks.text_classification.metrics import accuracy, confusion, macro_f1
-from saccade.tasks.text_classification.model import Read, TextClassifier, as_read
+from saccade.tasks.text_classification.model import Read, TextClassifier
 from saccade.tasks.text_classification.recipe import TextClassificationRecipe
 from saccade.tasks.text_classification.settings import TextClassifierSettings
 from saccade.text import VOCABULARY, pad
-from saccade.text.documents import Texts
 from saccade.text.vocabularies.running import running_vocabulary_of
 from saccade.training import Reporter, Task, count_parameters
 
@@ -42,8 +41,7 @@ class TextClassificationTask(Task[TextBatch, TextClassifier]):
         """Learn the vocabulary, unless the folder `run` has it, and make the net."""
         splits.expect_texts()
         self.recipe = recipe
-        corpus = Texts([as_read(one.text) for one in splits.train])
-        vocabulary = running_vocabulary_of(corpus, recipe.vocabulary, run / VOCABULARY, reporter.say)
+        vocabulary = running_vocabulary_of(splits.corpus(), recipe.vocabulary, run / VOCABULARY, reporter.say)
         torch.manual_seed(recipe.train.seed)
         settings = TextClassifierSettings(model=recipe.model, vocabulary=recipe.vocabulary, labels=splits.labels)
         self.model = TextClassifier.make(settings, vocabulary)

@@ -8,6 +8,7 @@ from saccade.tasks.translation.look import LOOK
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.recipe import TranslationRecipe
 from saccade.tasks.translation.training import TranslationTask
+from saccade.text import texts_of
 
 KIND = TaskKind(
     name="translation",
@@ -22,4 +23,11 @@ KIND = TaskKind(
     look=LOOK,
     made=MADE,
     public=PUBLIC,
+    # the decoder of a language model; what looks at the source is new, and so is what reads what was seen there
+    starts_from={
+        "language_modeling": [
+            (f"{part}.", f"decoder.{part}.") for part in ("tokens", "layers", "norm", "output", "embedding", "rnn")
+        ]
+    },
+    vocabulary_texts=lambda recipe, splits: texts_of(splits.train, joint=recipe.vocabulary.joint),
 )

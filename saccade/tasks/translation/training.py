@@ -27,8 +27,8 @@ from saccade.text import (
     Example,
     Pair,
     Vocabularies,
+    complete_vocabularies,
     have_vocabularies,
-    learn_vocabularies,
     learn_vocabulary,
     load_vocabularies,
     save_vocabularies,
@@ -157,11 +157,11 @@ def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path, re
         return load_vocabularies(recipe.vocabulary, folder)
     if recipe.data.text is None:
         reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(pairs):,} pairs")
-        vocabularies = learn_vocabularies(pairs, recipe.vocabulary)
-    else:
-        reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} and {MASK} from {len(pairs):,} texts")
-        both = learn_vocabulary([pair.target for pair in pairs], recipe.vocabulary, mask=True)
-        vocabularies = Vocabularies(both, both)
+        complete_vocabularies(pairs, recipe.vocabulary, folder)
+        return load_vocabularies(recipe.vocabulary, folder)
+    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} and {MASK} from {len(pairs):,} texts")
+    both = learn_vocabulary([pair.target for pair in pairs], recipe.vocabulary, mask=True)
+    vocabularies = Vocabularies(both, both)
     make_folder(folder)
     save_vocabularies(vocabularies, recipe.vocabulary, folder)
     return vocabularies

@@ -65,11 +65,23 @@ class Vocabularies(NamedTuple):
 
 def learn_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings) -> Vocabularies:
     """The vocabularies of a training corpus."""
+    learnt = [learn_vocabulary(texts, settings) for texts in texts_of(pairs, joint=settings.joint).values()]
+    return Vocabularies(learnt[0], learnt[-1])
+
+
+def texts_of(pairs: Sequence[Pair], *, joint: bool) -> dict[str, list[str]]:
+    """What each vocabulary is learnt from, by the name of its file."""
     sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    if settings.joint:
-        both = learn_vocabulary([*sources, *targets], settings)
-        return Vocabularies(both, both)
-    return Vocabularies(learn_vocabulary(sources, settings), learn_vocabulary(targets, settings))
+    return {"joint": [*sources, *targets]} if joint else {"source": sources, "target": targets}
+
+
+def complete_vocabularies(pairs: Sequence[Pair], settings: VocabularySettings, folder: Path) -> None:
+    """Learn the vocabularies whose files are not in `folder` yet, and write them there."""
+    make_folder(folder)
+    paths = dict.fromkeys(_paths(settings, folder))
+    for path, texts in zip(paths, texts_of(pairs, joint=settings.joint).values(), strict=True):
+        if not path.exists():
+            learn_vocabulary(texts, settings).save(path)
 
 
 def learn_vocabulary(texts: list[str], settings: VocabularySettings, *, mask: bool = False) -> Vocabulary:
@@ -112,7 +124,12 @@ def load_vocabularies(settings: VocabularySettings, folder: Path) -> Vocabularie
 
 def load_vocabulary(settings: VocabularySettings, folder: Path) -> Vocabulary:
     """The vocabulary of a model that reads no words, and only writes."""
-    return _KINDS[settings.kind].load(vocabulary_path(settings, folder), lowercase=settings.lowercase)
+    return load_vocabulary_file(settings, vocabulary_path(settings, folder))
+
+
+def load_vocabulary_file(settings: VocabularySettings, path: Path) -> Vocabulary:
+    """The vocabulary of a file."""
+    return _KINDS[settings.kind].load(path, lowercase=settings.lowercase)
 
 
 def vocabulary_path(settings: VocabularySettings, folder: Path) -> Path:
@@ -146,13 +163,16 @@ __all__ = [
     "Vocabulary",
     "VocabularySettings",
     "Words",
+    "complete_vocabularies",
     "have_vocabularies",
     "learn_vocabularies",
     "learn_vocabulary",
     "load_vocabularies",
     "load_vocabulary",
+    "load_vocabulary_file",
     "remove_vocabularies",
     "save_vocabularies",
+    "texts_of",
     "tidy",
     "vocabulary_files",
     "vocabulary_path",

@@ -93,6 +93,10 @@ class Subwords(Vocabulary):
     def piece(self, number: int) -> str:
         return self._pieces.id_to_piece(number)
 
+    def score(self, number: int) -> float:
+        """How early a piece is merged, or how likely it is, as sentencepiece has it."""
+        return self._pieces.get_score(number)
+
     def text(self, ids: list[int]) -> str:
         return self._pieces.decode(ids)
 

@@ -57,6 +57,10 @@ class Vocabulary(ABC):
         """One number by itself, as pictures show it."""
         return SPECIAL[number] if number < len(SPECIAL) else self.text([number])
 
+    def pieces(self) -> list[str]:
+        """All of them, in the order of their numbers."""
+        return [self.piece(number) for number in range(len(self))]
+
     @abstractmethod
     def content(self) -> bytes:
         """What the vocabulary's own file holds."""

@@ -89,6 +89,10 @@ class RunningSubwords(RunningVocabulary):
     def piece(self, number: int) -> str:
         return self._pieces.id_to_piece(number)
 
+    def score(self, number: int) -> float:
+        """How early a piece is merged, or how likely it is, as sentencepiece has it."""
+        return self._pieces.get_score(number)
+
     def text(self, ids: list[int]) -> str:
         content = (self._bytes.get(number) or self.piece(number).replace(SPACE, " ").encode() for number in ids)
         return b"".join(content).decode(errors="replace")
