@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.race import HEAP_KEPT, ROOT, Runner, Side, environment_of
+from bench.race import HEAP_KEPT, Runner, Side, environment_of
 
 TOKENS_A_STEP = 12 * 64
 PEER = "plain"
@@ -108,7 +108,9 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5, help="of each side, after one to warm up (5)")
     parser.add_argument("--seconds", type=float, default=5.0, help="that a turn lasts (5)")
     parser.add_argument("--threads", type=int, default=1, help="of each side (1)")
-    parser.add_argument("--without", action="append", default=[], choices=names[:2] + names[3:], help="leave a side out")
+    parser.add_argument(
+        "--without", action="append", default=[], choices=names[:2] + names[3:], help="leave a side out"
+    )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = sides(chosen.text, Path(folder), threads=chosen.threads, seconds=chosen.seconds)

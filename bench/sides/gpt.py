@@ -10,7 +10,6 @@ import json
 import math
 import sys
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np

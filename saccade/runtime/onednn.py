@@ -15,7 +15,7 @@ from torch.autograd import Function
 
 from saccade.runtime.eager import is_batched, is_eager, is_plain
 
-# Smaller ones take as long either way, and oneDNN makes a program for each new shape first, in about half a millisecond.
+# Smaller ones take as long either way, and for each new shape oneDNN makes a program first.
 MIN_MULTIPLICATIONS = 1 << 22
 
 
@@ -32,6 +32,7 @@ def takes(x: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
     """Whether `linear` is the way to multiply these."""
     return (
         torch.is_grad_enabled()
+        and x.dim() > 1
         and x.numel() * weight.shape[0] >= MIN_MULTIPLICATIONS
         and x.dtype == weight.dtype == torch.float32
         and is_eager()
@@ -49,7 +50,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
-    """a bᵀ, `[N, K]`, `[M, K]` -> `[N, M]`, without a derivative."""
+    """A bᵀ, `[N, K]`, `[M, K]` -> `[N, M]`, without a derivative."""
     return torch.ops.mkldnn._linear_pointwise(a, b, bias, "none", [], "")  # noqa: SLF001 - torch has no other name for it
 
 
@@ -66,10 +67,8 @@ class _OneDnnLinear(Function):
         x, weight = ctx.saved_tensors
         wants_x, wants_weight, wants_bias = ctx.needs_input_grad
         rows, inputs = grad.flatten(0, -2), x.flatten(0, -2)  # [N, out], [N, in]
-        if torch.is_grad_enabled() or is_batched(grad) or not is_eager():  # what torch can differentiate, or map, again
-            multiply = F.linear
-        else:
-            multiply = product
+        again = torch.is_grad_enabled() or is_batched(grad) or not is_eager()  # differentiated, or mapped: by torch
+        multiply = F.linear if again else product
         return (
             multiply(grad, weight.t()) if wants_x else None,
             multiply(rows.t(), inputs.t()) if wants_weight else None,
