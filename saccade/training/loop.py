@@ -253,7 +253,7 @@ def _scale_gradients(optimizer: torch.optim.Optimizer, items: int, clip_norm: fl
     if clip_norm is not None:
         norm = float(nn.utils.get_total_norm(gradients)) / items
         scale *= min(1.0, clip_norm / (norm + 1e-6))  # as nn.utils.clip_grad_norm_ has it
-    torch._foreach_mul_(gradients, scale)
+    torch._foreach_mul_(gradients, scale)  # pyright: ignore[reportPrivateImportUsage]
 
 
 def _seed_of(seed: int, step: int) -> int:

@@ -14,7 +14,8 @@ def test_context_and_gradients_are_near_the_exact_ones() -> None:
     # [B, T, H, D] -> [B, H, T, D], as heads are split
     parts = [torch.randn(2, 37, 3, 8).transpose(1, 2).requires_grad_() for _ in range(3)]
     exact = [part.detach().double().requires_grad_() for part in parts]
-    wanted = F.scaled_dot_product_attention(*exact, is_causal=True, scale=1.0)
+    query, key, value = exact
+    wanted = F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=1.0)
     with training_precision("bfloat16"):
         assert rounded.takes(*parts)
         found = fused_attention(*parts, mask=None, causal=True)

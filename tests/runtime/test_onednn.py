@@ -40,7 +40,7 @@ def test_products_and_gradients_are_those_of_torch(shape: tuple[int, ...], bias:
 
 def test_only_what_is_wanted_gets_a_gradient() -> None:
     layer, x = nn.Linear(12, 19), torch.randn(5, 12)
-    layer.weight.requires_grad_(requires_grad=False)
+    layer.weight.requires_grad = False
     apply_linear(layer, x).sum().backward()
     assert layer.weight.grad is None
     torch.testing.assert_close(layer.bias.grad, torch.full((19,), 5.0))

@@ -62,7 +62,8 @@ class _RoundedAttention(Function):
         with torch.no_grad():
             slope = grad.bfloat16().flatten(0, 1)
             grad_weights = (slope @ v.transpose(1, 2)).float()
-            grad_scores = torch._softmax_backward_data(grad_weights, weights, -1, weights.dtype).bfloat16()  # noqa: SLF001
+            grad_scores = torch.ops.aten._softmax_backward_data(grad_weights, weights, -1, weights.dtype)  # noqa: SLF001
+            grad_scores = grad_scores.bfloat16()
             found = grad_scores @ k, grad_scores.transpose(1, 2) @ q, coarse.transpose(1, 2) @ slope
             gradients = [one.unflatten(0, grad.shape[:2]).to(grad.dtype) for one in found]
         return first_order_only("attention in bfloat16", gradients, grad)
