@@ -49,11 +49,15 @@ Turn = Callable[[], int]  # does the work, gives its units
 
 
 def serve(make: Callable[[Job, list[Pair]], Turn]) -> None:
-    """Take a turn for each line of the standard input."""
+    """Do the job that the command line says, in turns."""
     job = Job(**json.loads(sys.argv[1]))
     torch.set_num_threads(job.threads)
     torch.manual_seed(0)
-    turn = make(job, json.loads(Path(job.pairs).read_text()))
+    take_turns(make(job, json.loads(Path(job.pairs).read_text())))
+
+
+def take_turns(turn: Turn) -> None:
+    """Take a turn for each line of the standard input."""
     print("ready", flush=True)
     for _ in sys.stdin:
         began = time.perf_counter()

@@ -9,9 +9,10 @@ exact    every product in float32, whatever is wanted of it
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.runtime import bfloat16
+from saccade.runtime import bfloat16, onednn
 from saccade.runtime.eager import is_bare, is_plain
 from saccade.runtime.prepared import Prepared, in_use
 from saccade.runtime.quantized import Int8Matrix
@@ -40,8 +41,14 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that was asked for."""
     prepared = _quantized() if weight.numel() >= MIN_QUANTIZED_WEIGHTS else None
     if prepared is None or not is_plain(weight):
-        return bfloat16.linear(x, weight, bias)
+        return _float_linear(x, weight, bias)
     return _made_of(weight, Int8Matrix, prepared)(x, bias)
+
+
+def _float_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    if bfloat16.trains_in_bfloat16():
+        return bfloat16.linear(x, weight, bias)
+    return onednn.linear(x, weight, bias) if onednn.takes(x, weight, bias) else F.linear(x, weight, bias)
 
 
 def apply_linear(layer: nn.Module, x: Tensor) -> Tensor:

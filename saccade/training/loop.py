@@ -285,15 +285,21 @@ def one_step(
             f"step {step}: the loss is {total}; begin again with a lower train.lr"
             f" (it was {learning_rate(settings, step):.2g} at this step)"
         )
-    for parameter in task.net.parameters():
-        if parameter.grad is not None:
-            parameter.grad.mul_(1 / items)
-    if settings.clip_norm is not None:
-        nn.utils.clip_grad_norm_(task.net.parameters(), settings.clip_norm)
+    _scale_gradients(optimizer, items, settings.clip_norm)
     for group in optimizer.param_groups:
         group["lr"] = learning_rate(settings, step) * group["share"]
     optimizer.step()
     return total, items
+
+
+def _scale_gradients(optimizer: torch.optim.Optimizer, items: int, clip_norm: float | None) -> None:
+    """Make the gradients of a sum those of the mean of so many items, of at most that norm; in one pass over them."""
+    gradients = [one.grad for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+    scale = 1 / items
+    if clip_norm is not None:
+        norm = float(nn.utils.get_total_norm(gradients)) / items
+        scale *= min(1.0, clip_norm / (norm + 1e-6))  # as nn.utils.clip_grad_norm_ has it
+    torch._foreach_mul_(gradients, scale)  # pyright: ignore[reportPrivateImportUsage]
 
 
 def _seed_of(seed: int, step: int) -> int:

@@ -3,6 +3,7 @@
 import torch.nn.functional as F
 from torch import Tensor
 
+from saccade.attention._kernels import rounded
 from saccade.runtime.operators import refuse_second_order
 
 
@@ -19,14 +20,18 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, *, mask: Tensor |
     *batch, queries, dim = query.shape
     keys, value_dim = value.shape[-2:]
     width = max(dim, value_dim)
-    context = F.scaled_dot_product_attention(
-        refuse_second_order("fused attention", _as_4d(query, width)),
-        refuse_second_order("fused attention", _as_4d(key, width)),
-        refuse_second_order("fused attention", _as_4d(value, width)),
-        attn_mask=None if mask is None else _mask_as_4d(mask, batch, queries, keys),
-        is_causal=causal,
-        scale=1.0,
-    )
+    query, key, value = (_as_4d(part, width) for part in (query, key, value))
+    if causal and mask is None and rounded.takes(query, key, value):
+        context = rounded.rounded_causal_attention(query, key, value)
+    else:
+        context = F.scaled_dot_product_attention(
+            refuse_second_order("fused attention", query),
+            refuse_second_order("fused attention", key),
+            refuse_second_order("fused attention", value),
+            attn_mask=None if mask is None else _mask_as_4d(mask, batch, queries, keys),
+            is_causal=causal,
+            scale=1.0,
+        )
     return context[..., :value_dim].reshape(*batch, queries, value_dim)
 
 
