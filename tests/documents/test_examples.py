@@ -63,6 +63,7 @@ def test_examples_run_and_print_what_they_say(
 def test_there_are_examples_and_some_say_what_they_print() -> None:
     assert {
         "attention.md",
+        "fine-tuning.md",
         "images.md",
         "language-models.md",
         "look.md",
