@@ -13,7 +13,7 @@ from saccade.base.errors import InputError
 from soak.damage import Damage, damage, files_of
 from soak.nursery import Outcome, forked
 from soak.report import Check, Clock, Options
-from soak.tiny import RECIPES, SUBWORDS, answers, train_model
+from soak.tiny import COPYING, RECIPES, SUBWORDS, answers, train_model
 
 _MEMORY = 1 << 30  # bytes that a folder may cost to look at, and its model to answer
 
@@ -23,7 +23,7 @@ Load = Callable[[Path], Any]
 def run(options: Options, scratch: Path, *, load: Load = saccade.load) -> list[Check]:
     """So many damaged folders of the model of each task."""
     count, clock = options.cases(full=2000, quick=60), Clock(options.minutes)
-    recipes = options.wanted({**RECIPES, "subwords": SUBWORDS})
+    recipes = options.wanted({**RECIPES, "subwords": SUBWORDS, "copying": COPYING})
     models = {name: train_model(recipe, scratch / name) for name, recipe in recipes.items()}
     checks: list[Check] = []
     for name, model in models.items():

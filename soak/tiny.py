@@ -200,6 +200,18 @@ SUBWORDS = (
     "validation.sentences=4",
 )
 
+# And one that copies.
+COPYING = (
+    "answers",
+    "data.pairs=60",
+    "data.validation_size=8",
+    "vocabulary.min_frequency=6",
+    "model.dim=8",
+    "model.embedding=4",
+    "train.batch_tokens=256",
+    "validation.sentences=4",
+)
+
 
 def training(recipe: tuple[str, ...], folder: Path) -> list[str]:
     """The command that trains such a model in the folder `folder`, which is made; the run's own folder is in it."""

@@ -13,11 +13,10 @@ from bench.sides.turns import DROPOUT, RNN, SMOOTHING, TRANSFORMER, Job, Pair, T
 from saccade.base.order import Cursor
 from saccade.decode import beam_search, greedy_search
 from saccade.nets import TuringMachine
-from saccade.nets.settings import TransformerSettings
 from saccade.runtime.heap import keep_heap
 from saccade.runtime.prepared import Precision, PreparedCache
 from saccade.tasks.translation.net import TranslationNet, make_net, translation_loss
-from saccade.tasks.translation.settings import RnnSettings
+from saccade.tasks.translation.settings import RnnSettings, TransformerSettings
 from saccade.text import Batch, Batches, Example, pad
 from saccade.training import Task, TrainSettings, make_optimizer
 from saccade.training.loop import one_step

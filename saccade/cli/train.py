@@ -43,4 +43,5 @@ def run(chosen: argparse.Namespace) -> None:
     own = not names and not any(setting.startswith("data.") for setting in settings)
     start_training(recipe, folder, make_reporter(), own=own)
     model = folder / MODEL
-    print(f"{model} is finished; use it with: {kind_of(recipe.task, where=str(folder)).use.format(model=model)}")
+    use = kind_of(recipe.task, where=str(folder)).use.format(model=model, settings=recipe)
+    print(f"{model} is finished; use it with: {use}")

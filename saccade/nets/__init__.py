@@ -13,7 +13,7 @@ from saccade.nets.context import (
 )
 from saccade.nets.convolution import output_size
 from saccade.nets.ctc import best_path, occupancy
-from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Searchable, Step, repeat_rows
+from saccade.nets.decoder import Copying, Decoder, DecoderOutput, Encoded, Searchable, Step, repeat_rows
 from saccade.nets.dropout import Dropout
 from saccade.nets.efficientnet import GRIDS, EfficientNetLite0, Level
 from saccade.nets.evaluating import evaluating
@@ -31,6 +31,7 @@ from saccade.nets.line_encoder import LineEncoder
 from saccade.nets.losses import target_loss
 from saccade.nets.memn2n import MemN2N, MemN2NOutput, position_weights
 from saccade.nets.pointer import PointerDecoder, PointerState, SequenceEncoder, SetEncoder
+from saccade.nets.pointer_generator import PointerGenerator, copy_attention, coverage_loss, known_ids
 from saccade.nets.rnn import RnnDecoder, RnnEncoder, RnnState
 from saccade.nets.small_cnn import SmallCnn, small_cnn_side
 from saccade.nets.transformer import LayerShape, TransformerDecoder, TransformerEncoder, TransformerState
@@ -41,6 +42,7 @@ __all__ = [
     "AttentionContext",
     "Context",
     "ControllerKind",
+    "Copying",
     "Decoder",
     "DecoderOutput",
     "Dropout",
@@ -63,6 +65,7 @@ __all__ = [
     "MemoryInit",
     "NoContext",
     "PointerDecoder",
+    "PointerGenerator",
     "PointerState",
     "RecurrentAttention",
     "RecurrentAttentionOutput",
@@ -80,8 +83,11 @@ __all__ = [
     "TransformerState",
     "TuringMachine",
     "best_path",
+    "copy_attention",
+    "coverage_loss",
     "evaluating",
     "glimpse_loss",
+    "known_ids",
     "layer_shape",
     "make_context",
     "make_embedding",

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention import Choice
+from saccade.nets._kernels.cross_entropy import Losses, projected_cross_entropy
+from saccade.text import PAD
 
 
 class Encoded(NamedTuple):
@@ -19,12 +21,14 @@ class Encoded(NamedTuple):
     mask: Tensor  # [B, 1, S], the states that are real
     final: tuple[Tensor, ...] = ()  # [B, D] each: what a recurrent encoder ends with
     weights: Tensor | None = None  # [B, L, H, S, S], what the source saw of itself, if asked for and there
+    copy_ids: Tensor | None = None  # [B, S], the number that each token has when it is copied, if any can be
 
     def repeat(self, copies: int) -> "Encoded":
         """Each of the batch, `copies` times in a row."""
         rows = repeat_rows(len(self.states), copies, self.states.device)
         weights = None if self.weights is None else self.weights[rows]
-        return Encoded(self.states[rows], self.mask[rows], tuple(part[rows] for part in self.final), weights)
+        copy_ids = None if self.copy_ids is None else self.copy_ids[rows]
+        return Encoded(self.states[rows], self.mask[rows], tuple(part[rows] for part in self.final), weights, copy_ids)
 
 
 StateT = TypeVar("StateT")
@@ -38,6 +42,15 @@ class Step(NamedTuple, Generic[StateT]):
     logits: Tensor  # [B, V], of the next token
     state: StateT
     weights: Tensor | None  # [B, L, H, S], if they were asked for and there are any
+    features: Tensor | None = None  # [B, D], what the logits were made of
+
+
+class Copying(NamedTuple):
+    """What a decoder that can copy from its source gives besides, at all positions of a target."""
+
+    gate: Tensor  # [B, T], the logit of p_gen: that the token is written, not copied
+    attention: Tensor  # [B, T, S], what would be copied
+    copy_ids: Tensor  # [B, S], as in `Encoded`
 
 
 class DecoderOutput(NamedTuple):
@@ -47,6 +60,7 @@ class DecoderOutput(NamedTuple):
     weights: Tensor | None  # [B, L, H, T, S], if they were asked for and there are any
     choice: Choice | None = None  # the draws of hard attention, [B, T], for its extra loss
     self_weights: Tensor | None = None  # [B, L, H, T, T], what the target saw of itself, likewise
+    copying: Copying | None = None  # of a decoder that can copy
 
 
 def batch_size(encoded: Encoded | None, prefix: Tensor | None, *, has_source: bool) -> int:
@@ -126,6 +140,13 @@ class Decoder(Searchable[StateT], ABC):
     @abstractmethod
     def forward(self, encoded: Encoded | None, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
         """Read a whole target, `[B, T]`, each token before the one that it predicts."""
+
+    def losses(self, decoder_output: DecoderOutput, target: Tensor, *, smoothing: float = 0.0) -> Losses:
+        """The label-smoothed cross entropy (Szegedy 2016) of each of the tokens `[B, T]`, of padding 0."""
+        features, output = decoder_output.features.flatten(0, 1), self.output
+        return projected_cross_entropy(
+            features, output.weight, output.bias, target.flatten(), smoothing=smoothing, ignore=PAD
+        )
 
     def log_prob(self, encoded: Encoded | None, tokens: Tensor) -> Tensor:
         """As of `Searchable`, all tokens at once; of the logits, some exist at a time."""

@@ -5,7 +5,6 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from saccade.nets._kernels.cross_entropy import projected_cross_entropy
 from saccade.nets.decoder import Decoder, DecoderOutput
 from saccade.text import PAD
 
@@ -19,15 +18,7 @@ def target_loss(decoder: Decoder[StateT], decoder_output: DecoderOutput, target:
 
     With hard attention that learns by REINFORCE, its extra loss is added.
     """
-    output = decoder.output
-    losses = projected_cross_entropy(
-        decoder_output.features.flatten(0, 1),
-        output.weight,
-        output.bias,
-        target.flatten(),
-        smoothing=smoothing,
-        ignore=PAD,
-    )
+    losses = decoder.losses(decoder_output, target, smoothing=smoothing)
     if decoder_output.choice is not None:
         reward = -losses.each.view_as(target)  # the log likelihood of each word; 0 for padding
         extra = decoder_output.choice.loss(reward, baseline=_per_word_baseline(reward, target), entropy_weight=0.01)

@@ -156,7 +156,7 @@ class RnnDecoder(Decoder[RnnState]):
         step = self._run_step(cells, cells.project(embedded), embedded, state, need_weights=need_weights)
         features = self._readout(step.read) if step.features is None else step.features
         logits, weights = project(features, self.output, best=best), step.attention.weights  # [B, V], [B, 1, S]
-        return Step(logits, step.state, None if weights is None else weights[:, None])
+        return Step(logits, step.state, None if weights is None else weights[:, None], features)
 
     def reorder(self, state: RnnState, index: Tensor) -> RnnState:
         hidden = tuple(part.index_select(1, index) for part in state.hidden)

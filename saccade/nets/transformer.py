@@ -306,11 +306,11 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
         if isinstance(state, StepState):
             x = self.tokens(tokens[:, None], start=state.length)[:, 0]  # [B, D]
             x, state, weights = decode_step(x, state, need_weights=need_weights)
-            return Step(project(fast_layer_norm(self.norm, x), self.output, best=best), state, weights)
-        features, state, weights, _ = self._read(tokens[:, None], state, need_weights=need_weights)
-        return Step(
-            project(features[:, 0], self.output, best=best), state, None if weights is None else weights[:, :, :, 0]
-        )
+            features = fast_layer_norm(self.norm, x)
+            return Step(project(features, self.output, best=best), state, weights, features)
+        read, state, weights, _ = self._read(tokens[:, None], state, need_weights=need_weights)
+        features, weights = read[:, 0], None if weights is None else weights[:, :, :, 0]
+        return Step(project(features, self.output, best=best), state, weights, features)
 
     def reorder(self, state: TransformerState | StepState, index: Tensor) -> TransformerState | StepState:
         if isinstance(state, StepState):

@@ -86,7 +86,7 @@ class TaskKind(Generic[RecipeT, DataT, ModelT]):
 
     name: str  # of its folder, and what recipes and models say as their `task`
     does: str  # "translates", for messages
-    use: str  # the command for a finished model, with {model} for its folder
+    use: str  # the command for a finished model, with {model} for its folder and {settings} for what it was trained by
     recipe: type[RecipeT]
     data: type[DataT]
     load_data: Callable[[RecipeT, Tell], DataT]

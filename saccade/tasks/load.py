@@ -5,7 +5,7 @@ from typing import Any, TypeVar, overload
 
 from saccade.base.errors import InputError
 from saccade.base.mistakes import short
-from saccade.base.model_folder import CONFIG, model_folder, read_config
+from saccade.base.model_folder import CONFIG, model_folder, read_config, read_settings
 from saccade.tasks.kind import AnyKind, kind_of
 from saccade.tasks.model import Model, Modules
 
@@ -33,9 +33,10 @@ def load(
         raise InputError(f"model_class: found {short(model_class)}, wanted a class, such as saccade.Translator")
     kind = kind_of_folder(folder)
     if model_class is not None and not issubclass(kind.model, model_class):
+        settings = read_settings(kind.model.config, model_folder(Path(folder)))
         raise InputError(
             f"{folder} is a {kind.model.__name__}, a model that {kind.does}; wanted a {model_class.__name__};"
-            f" use it with: {kind.use.format(model=folder)}"
+            f" use it with: {kind.use.format(model=folder, settings=settings)}"
         )
     return kind.model.load(folder, modules=modules)
 

@@ -19,6 +19,7 @@ from tests.documents.pages import DOCUMENTS, PAGES, Block, name_of, sections_of
 # What the pages take for trained already: a recipe, and settings with which it is done in a moment.
 TRAINED = {
     "runs/dates": ("dates", ["data.pairs=200", "model.dim=16", "train.steps=2", "validation.sentences=2"]),
+    "runs/answers": ("answers", ["data.pairs=40", "vocabulary.min_frequency=5", "model.dim=16", "train.steps=2"]),
     "runs/mine": ("shapes", ["data.scenes=20", "model.dim=16", "train.steps=2"]),
     "runs/copy": ("ntm-copy", ["train.steps=2"]),
     "runs/gpt": ("gpt", ["data.lines=40", "model.layers=1", "train.steps=2"]),
@@ -69,6 +70,7 @@ def test_there_are_examples_and_some_say_what_they_print() -> None:
         "look.md",
         "memory.md",
         "python.md",
+        "summaries-and-answers.md",
         "text-classification.md",
         "translation.md",
     } == {page.name for page in WITH_EXAMPLES}

@@ -3,9 +3,8 @@
 import torch
 
 from saccade.attention import SCORES, WEIGHTINGS
-from saccade.nets.settings import TransformerSettings
 from saccade.tasks.translation.net import TranslationNet, make_net
-from saccade.tasks.translation.settings import RnnSettings
+from saccade.tasks.translation.settings import RnnSettings, TransformerSettings
 from saccade.text import END, Batch, Example, make_batch
 
 SOURCE_SIZE, TARGET_SIZE = 13, 11

@@ -24,10 +24,11 @@ from saccade.tasks.kind import AnyKind, all_kinds, kind_of
 from saccade.tasks.model import Model
 from saccade.tasks.output import Output
 from saccade.training import Silent
-from soak.tiny import SUBWORDS, TINY, Tiny, training
+from soak.tiny import COPYING, SUBWORDS, TINY, Tiny, training
 
-# Another model of translation: a Transformer, with subwords.
-CASES = {kind.name: kind for kind in all_kinds()} | {"subwords": kind_of("translation", where="here")}
+# Other models of translation: a Transformer, with subwords, and one that copies.
+OTHERS = {"subwords": SUBWORDS, "copying": COPYING}
+CASES = {kind.name: kind for kind in all_kinds()} | dict.fromkeys(OTHERS, kind_of("translation", where="here"))
 
 
 class Trained(NamedTuple):
@@ -49,7 +50,7 @@ class Trained(NamedTuple):
 
 def tiny_of(name: str, kind: AnyKind) -> Tiny:
     tiny = TINY[kind.name]
-    return tiny._replace(recipe=SUBWORDS) if name == "subwords" else tiny
+    return tiny._replace(recipe=OTHERS.get(name, tiny.recipe))
 
 
 @pytest.fixture(scope="module", params=CASES)

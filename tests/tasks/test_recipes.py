@@ -10,7 +10,6 @@ import yaml
 
 from saccade.base.errors import InputError
 from saccade.base.settings import Settings
-from saccade.nets.settings import TransformerSettings
 from saccade.tasks.algorithms.recipe import AlgorithmRecipe
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.settings import CaptionRnnSettings
@@ -26,7 +25,7 @@ from saccade.tasks.story_qa.stories import write_stories
 from saccade.tasks.text_classification.recipe import TextClassificationRecipe
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.recipe import TranslationRecipe
-from saccade.tasks.translation.settings import RnnSettings
+from saccade.tasks.translation.settings import RnnSettings, TransformerSettings
 from saccade.text import NoiseSettings, write_pairs
 from saccade.training import Recipe, Silent
 from saccade.vision import make_scenes, write_scenes

@@ -113,8 +113,8 @@ def _align(folder: Path, pairs: list[Pair], chosen: argparse.Namespace) -> tuple
     """The links of each pair, and how many words it has."""
     translator = load(folder, Translator)
     for number, pair in enumerate(pairs, start=1):
-        translator.tokenize(pair.source, f"pair {number}, source")
-        translator.tokenize_target(pair.target, f"pair {number}, target")
+        source = translator.tokenize(pair.source, f"pair {number}, source")
+        translator.tokenize_target(pair.target, source, f"pair {number}, target")
     layer, head = (None if number is None else number - 1 for number in (chosen.layer, chosen.head))
     size = chosen.batch_size * _CHUNK_BATCHES
     found: list[Links] = []

@@ -1,4 +1,4 @@
-"""The corpora of `saccade data` that translators learn from: dates and numbers that are made, and public sets."""
+"""The corpora of `saccade data` that models from text to text learn from: made ones, and public sets."""
 
 import argparse
 
@@ -6,9 +6,12 @@ from saccade.console.making import add_size, progress
 from saccade.console.options import TakesOptions
 from saccade.tasks.kind import MadeCorpus, PublicSets
 from saccade.tasks.translation.dates import DATE_LOCALES, Dates
-from saccade.tasks.translation.made import Corpus, expect_free, split_corpus, write_splits
+from saccade.tasks.translation.made import TSV, Corpus, Form, expect_free, split_corpus, write_splits
+from saccade.tasks.translation.made_answers import Answers
+from saccade.tasks.translation.made_summaries import Summaries
 from saccade.tasks.translation.numbers import NUMBER_LANGUAGES, Numbers
 from saccade.tasks.translation.public import SETS, get_public_set
+from saccade.text import SEPARATOR, Pair
 
 
 def _add_sizes(parser: TakesOptions) -> None:
@@ -36,12 +39,22 @@ def _add_number_options(parser: TakesOptions) -> None:
     _add_sizes(parser)
 
 
-def _write(chosen: argparse.Namespace, corpus: Corpus) -> None:
+def _article(pair: Pair) -> dict[str, object]:
+    return {"article": pair.source, "highlights": pair.target}
+
+
+def _question(pair: Pair) -> dict[str, object]:
+    question, _, passage = pair.source.partition(f" {SEPARATOR} ")
+    return {"question": question, "passage": passage, "answers": [pair.target]}
+
+
+def _write(chosen: argparse.Namespace, corpus: Corpus, form: Form = TSV) -> None:
     sizes = {"train": chosen.pairs, "valid": chosen.valid, "test": chosen.test}
     if not chosen.overwrite:
-        expect_free(chosen.out, list(sizes))  # before the work, not after it
+        expect_free(chosen.out, list(sizes), form)  # before the work, not after it
     splits = split_corpus(corpus, sizes, progress=progress())
-    for path, pairs in zip(write_splits(splits, chosen.out, overwrite=chosen.overwrite), splits.values(), strict=True):
+    paths = write_splits(splits, chosen.out, form, overwrite=chosen.overwrite)
+    for path, pairs in zip(paths, splits.values(), strict=True):
         print(f"{path}: {len(pairs)} pairs, such as {pairs[0].source!r} -> {pairs[0].target!r}")
 
 
@@ -51,6 +64,14 @@ def _write_dates(chosen: argparse.Namespace) -> None:
 
 def _write_numbers(chosen: argparse.Namespace) -> None:
     _write(chosen, Numbers(chosen.seed, source=chosen.source, target=chosen.target, max_number=chosen.max_number))
+
+
+def _write_summaries(chosen: argparse.Namespace) -> None:
+    _write(chosen, Summaries(chosen.seed), Form("jsonl", _article))
+
+
+def _write_answers(chosen: argparse.Namespace) -> None:
+    _write(chosen, Answers(chosen.seed), Form("jsonl", _question))
 
 
 MADE = (
@@ -67,6 +88,20 @@ MADE = (
         'Numbers in words, from one language to another: "forty-two" to "quarante-deux".',
         _add_number_options,
         _write_numbers,
+    ),
+    MadeCorpus(
+        "summaries",
+        "reports and their summaries",
+        "Reports of eight sentences, each with its one right summary, as JSON lines with article and highlights.",
+        _add_sizes,
+        _write_summaries,
+    ),
+    MadeCorpus(
+        "answers",
+        "questions about passages",
+        "Facts about three people and a question about one, as JSON lines with question, passage and answers.",
+        _add_sizes,
+        _write_answers,
     ),
 )
 

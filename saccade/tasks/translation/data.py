@@ -1,21 +1,27 @@
 """Where a recipe's pairs come from: the user's files, or a corpus that the package makes."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.base.mistakes import short
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.made import split_corpus
+from saccade.tasks.translation.made_answers import Answers
+from saccade.tasks.translation.made_summaries import Summaries
 from saccade.tasks.translation.numbers import Numbers
 from saccade.tasks.translation.public import SETS
 from saccade.tasks.translation.recipe import DataSettings, Files
-from saccade.text import Pair, expect_full, read_aligned, read_table, read_texts
+from saccade.tasks.translation.settings import Purpose
+from saccade.text import Pair, Question, expect_full, read_aligned, read_questions, read_table, read_texts
 from saccade.text.records import LeftOut
+
+RecordT = TypeVar("RecordT")
 
 
 class Splits(NamedTuple):
@@ -23,10 +29,13 @@ class Splits(NamedTuple):
 
     train: list[Pair]
     valid: list[Pair]
+    answers: Mapping[str, Sequence[str]] = MappingProxyType({})  # of sources of `valid`: all that are right
 
     def fingerprint(self) -> str:
         """A short text that other pairs do not have."""
-        return fingerprint(text for pairs in self for text in (str(len(pairs)), *chain.from_iterable(pairs)))
+        sides = (self.train, self.valid)
+        texts = (text for pairs in sides for text in (str(len(pairs)), *chain.from_iterable(pairs)))
+        return fingerprint(chain(texts, *self.answers.values()))
 
     def expect_pairs(self) -> None:
         """Raise unless there are pairs in both, with text on both sides: a program may give whatever it has."""
@@ -39,7 +48,9 @@ class Splits(NamedTuple):
             expect_full(pairs, where=f"data.{name}")
 
 
-def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda text: None) -> Splits:
+def load_splits(
+    settings: DataSettings, tell: Callable[[str], None] = lambda text: None, *, purpose: Purpose = "translate"
+) -> Splits:
     """Read or make the pairs; `tell` is told what is left out of them."""
     if settings.text is not None:
         texts = _read_text(settings.text, settings, tell)
@@ -47,27 +58,41 @@ def load_splits(settings: DataSettings, tell: Callable[[str], None] = lambda tex
             return Splits(texts, _read_text(settings.valid_text, settings, tell))
         if len(texts) < 2:
             raise InputError(f"{settings.text[0]}: one text is too few to train and to validate; give data.valid_text")
-        return _hold_out(texts, settings)
+        return Splits(*_hold_out(texts, settings))
     if settings.train is None:
         return _made(settings)
+    if purpose == "answer":
+        return _questions(settings, tell)
     pairs = _read(settings.train, settings, tell)
     if settings.valid is not None:
         return Splits(pairs, _read(settings.valid, settings, tell))
-    if len(pairs) < 2:
-        raise InputError(f"{settings.train.name}: one pair is too few to train and to validate; give data.valid")
-    return _hold_out(pairs, settings)
+    return Splits(*_hold_out(pairs, settings))
 
 
-def _hold_out(pairs: list[Pair], settings: DataSettings) -> Splits:
+def _questions(settings: DataSettings, tell: Callable[[str], None]) -> Splits:
+    train, valid = (
+        None if files is None else _read_questions(files, settings, tell) for files in (settings.train, settings.valid)
+    )
+    assert train is not None
+    if valid is None:
+        train, valid = _hold_out(train, settings)
+    return Splits([one.pair for one in train], [one.pair for one in valid], {one.source: one.answers for one in valid})
+
+
+def _hold_out(records: list[RecordT], settings: DataSettings) -> tuple[list[RecordT], list[RecordT]]:
+    """Those to learn from, and some for validation."""
+    if len(records) < 2:
+        name = "" if settings.train is None else settings.train.name
+        raise InputError(f"{name}: one pair is too few to train and to validate; give data.valid")
     rng = random.Random(f"hold out {settings.seed}")
-    held_out = set(rng.sample(range(len(pairs)), min(settings.validation_size, max(len(pairs) // 10, 1))))
-    train = [pair for index, pair in enumerate(pairs) if index not in held_out]
-    return Splits(train, [pairs[index] for index in sorted(held_out)])
+    held_out = set(rng.sample(range(len(records)), min(settings.validation_size, max(len(records) // 10, 1))))
+    train = [record for index, record in enumerate(records) if index not in held_out]
+    return train, [records[index] for index in sorted(held_out)]
 
 
 def _made(settings: DataSettings) -> Splits:
-    if settings.make == "dates":
-        corpus = Dates(settings.seed)
+    if settings.make != "numbers":
+        corpus = {"dates": Dates, "summaries": Summaries, "answers": Answers}[str(settings.make)](settings.seed)
     else:
         languages = {"source": settings.from_language, "target": settings.to_language}
         corpus = Numbers(settings.seed, **languages, max_number=settings.max_number)
@@ -75,11 +100,16 @@ def _made(settings: DataSettings) -> Splits:
     return Splits(splits["train"], splits["valid"])
 
 
-def locate(pair: Pair, settings: DataSettings) -> str:
+def locate(pair: Pair, settings: DataSettings, purpose: Purpose) -> str:
     """Where a pair stands, for messages."""
     for files in (settings.train, settings.valid):
-        pairs = [] if files is None else _read(files, settings, lambda text: None)
-        if files is not None and pair in pairs:
+        if files is None:
+            continue
+        if purpose == "answer":
+            pairs = [one.pair for one in _read_questions(files, settings, lambda text: None)]
+        else:
+            pairs = _read(files, settings, lambda text: None)
+        if pair in pairs:
             return f"{files.name}, pair {pairs.index(pair) + 1}"
     return "data"
 
@@ -95,14 +125,7 @@ def _read_text(paths: list[str], settings: DataSettings, tell: Callable[[str], N
 
 
 def _read(files: Files, settings: DataSettings, tell: Callable[[str], None]) -> list[Pair]:
-    for path in (files.table, files.source, files.target):
-        if path is not None and not Path(path).exists():
-            public = [name for name in SETS if Path("data", name) in Path(path).parents]
-            get = f" (saccade data get {public[0]} brings it)" if public else ""
-            raise InputError(
-                f"{path}: no such file{get}; say where yours are: data.train.source=FILE data.train.target=FILE,"
-                " or data.train=FILE for a table, and data.valid in the same way"
-            )
+    _expect_there(files)
     left_out = LeftOut() if settings.bad_pairs == "skip" else None
     if files.table is not None:
         columns = {"source": settings.source_column, "target": settings.target_column}
@@ -116,3 +139,36 @@ def _read(files: Files, settings: DataSettings, tell: Callable[[str], None]) -> 
     if left_out.first is not None:
         tell(f"{files.name}: {left_out.describe(kept=len(pairs))}")
     return pairs
+
+
+def _read_questions(files: Files, settings: DataSettings, tell: Callable[[str], None]) -> list[Question]:
+    _expect_there(files)
+    if files.table is None:
+        raise InputError(f"{files.name}: wanted one file with questions, passages and answers: data.train=FILE")
+    left_out = LeftOut("questions") if settings.bad_pairs == "skip" else None
+    questions = read_questions(Path(files.table), left_out=left_out)
+    if left_out is not None and left_out.first is not None:
+        tell(f"{files.name}: {left_out.describe(kept=len(questions))}")
+    return answerable(questions, files.table, tell)
+
+
+def _expect_there(files: Files) -> None:
+    for path in (files.table, files.source, files.target):
+        if path is not None and not Path(path).exists():
+            public = [name for name in SETS if Path("data", name) in Path(path).parents]
+            get = f" (saccade data get {public[0]} brings it)" if public else ""
+            raise InputError(
+                f"{path}: no such file{get}; say where yours are: data.train.source=FILE data.train.target=FILE,"
+                " or data.train=FILE for a table, and data.valid in the same way"
+            )
+
+
+def answerable(questions: list[Question], name: str, tell: Callable[[str], None]) -> list[Question]:
+    """Those of the questions that have an answer; `tell` is told how many have none."""
+    kept = [one for one in questions if one.answers]
+    if not kept:
+        raise InputError(f"{name}: no question has an answer; wanted some to learn or to score by")
+    if len(kept) < len(questions):
+        missing = f"{len(questions) - len(kept):,} of {len(questions):,}"
+        tell(f"{name}: {missing} questions have no answer, and are left out")
+    return kept

@@ -1,18 +1,19 @@
 """Forced decoding: a target that is given, scored word by word, with all that was looked at."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from saccade.nets import projected_cross_entropy
+from saccade.nets import Copying
 from saccade.tasks.output import Output, mean_weights
 from saccade.tasks.translation.net import TranslationNet
-from saccade.text import PAD, SPECIAL, START, Example, Tokens, make_batch, merge_to_words
+from saccade.text import SPECIAL, START, Example, Tokens, make_batch, merge_to_words
 
 Weights = NDArray[np.float32]
 
@@ -33,6 +34,9 @@ class ForcedDecoding(Output):
     # as attention, but a step later, when each word has been read (Chen 2020); without a row for `</s>`
     shifted_attention: Weights | None
     attention: Weights | None = None  # [layers, heads, target words, source words]
+    # of a model that copies: which share of each word was copied from where, [1, 1, target words, source words]
+    copied: Weights | None = None
+    p_gen: list[float] = field(default_factory=list)  # and how likely it was to write each word, not to copy it
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists and numbers; the attention is the mean over layers and heads."""
@@ -45,16 +49,10 @@ def force_decode(net: TranslationNet, sources: Sequence[Tokens], targets: Sequen
     batch = make_batch([Example(source.ids, target.ids) for source, target in zip(sources, targets, strict=True)])
     encoded = net.encode(batch.source, batch.source_lengths, need_weights=True)
     decoder_output = net.decoder(encoded, batch.previous, need_weights=True)
-    output = net.decoder.output
-    losses = projected_cross_entropy(
-        decoder_output.features.flatten(0, 1),
-        output.weight,
-        output.bias,
-        batch.target.flatten(),
-        smoothing=0.0,
-        ignore=PAD,
-    )
-    log_probs = -losses.each.view_as(batch.target).sum(1)
+    losses = net.decoder.losses(decoder_output, batch.target)
+    each = -losses.each.view_as(batch.target)
+    log_probs = each.sum(1)
+    copied = None if decoder_output.copying is None else _copied(decoder_output.copying, batch.target, each)
     decodings: list[ForcedDecoding] = []
     for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
         # what the decoder has written comes in one position later, after the start
@@ -73,9 +71,24 @@ def force_decode(net: TranslationNet, sources: Sequence[Tokens], targets: Sequen
                 decoder_attention=_of_words(decoder_output.self_weights, row, target, shifted),
                 shifted_attention=_a_step_later(decoder_output.weights, row, target, source),
                 attention=_of_words(decoder_output.weights, row, target, source),
+                copied=_of_words(copied, row, target, source),
+                p_gen=[] if decoder_output.copying is None else _p_gen(decoder_output.copying.gate[row], target),
             )
         )
     return decodings
+
+
+def _copied(copying: Copying, target: Tensor, log_probs: Tensor) -> Tensor:
+    """(1 - p_gen) a_ti [x_i = y_t] / P(y_t): which share of each token was copied from where, `[B, 1, 1, T, S]`."""
+    is_there = copying.copy_ids[:, None] == target[..., None]  # [B, T, S]
+    from_there = F.logsigmoid(-copying.gate) - log_probs
+    return (from_there.exp()[..., None] * copying.attention * is_there)[:, None, None]
+
+
+def _p_gen(gate: Tensor, target: Tokens) -> list[float]:
+    """Of each word, the mean over its tokens."""
+    each = gate[: len(target.ids)].sigmoid()[:, None].numpy()  # [T, 1]
+    return merge_to_words(each, target.word_of, [0], words=1)[:, 0].tolist()
 
 
 def _of_words(weights: Tensor | None, row: int, lookers: Tokens, seen: Tokens) -> Weights | None:

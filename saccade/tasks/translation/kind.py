@@ -13,10 +13,10 @@ from saccade.text import texts_of
 KIND = TaskKind(
     name="translation",
     does="translates",
-    use="saccade translate {model} FILE",
+    use="saccade {settings.purpose} {model} FILE",
     recipe=TranslationRecipe,
     data=Splits,
-    load_data=lambda recipe, tell: load_splits(recipe.data, tell),
+    load_data=lambda recipe, tell: load_splits(recipe.data, tell, purpose=recipe.purpose),
     task=TranslationTask,
     model=Translator,
     evaluate=EVALUATION,

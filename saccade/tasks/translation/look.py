@@ -1,15 +1,19 @@
 """`saccade look` of a translator: what it looked at for each word that it wrote."""
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from saccade.base.errors import InputError
 from saccade.console.drawing import Maps, add_map_options, check_map_options, maps_as_chosen
 from saccade.console.inputs import model_name, one_text
 from saccade.console.options import TakesOptions
 from saccade.console.parser import count, expect_text
-from saccade.look import Panel
+from saccade.look import Panel, drawable
 from saccade.tasks.kind import Look
 from saccade.tasks.translation.forced_decoding import ForcedDecoding
+from saccade.tasks.translation.maps import Copy, copies_of
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.result import Translation
 
@@ -38,7 +42,28 @@ def look_at_translation(chosen: argparse.Namespace, translator: Translator) -> M
     found, text = _decode(translator, sentence, chosen.target, beam)
     tree = [] if chosen.target is not None or chosen.html is None else translator.search_tree(sentence, beam=beam)
     panel = Panel(f"{model_name(chosen.model)}: {text}", translator.maps(found, name=sentence), tree)
-    return maps_as_chosen(panel, chosen, name=sentence)
+    maps = maps_as_chosen(panel, chosen, name=sentence)
+    copies = copies_of(found)
+    return MapsAndCopies(**vars(maps), copies=copies, source=panel.maps[0].column_labels) if copies else maps
+
+
+@dataclass(frozen=True)
+class MapsAndCopies(Maps):
+    """Maps, and where each word was copied from."""
+
+    copies: Sequence[Copy] = ()
+    source: Sequence[str] = ()  # its words
+
+    def show(self) -> None:
+        super().show()
+        width = max(len(one.word) for one in self.copies)
+        print()
+        for one in self.copies:
+            where = "" if one.source is None else f", from word {one.source + 1}: {self.source[one.source]}"
+            print(drawable(f"{one.word:>{width}}  p_gen {one.p_gen:.2f}, copied {one.copied:4.0%}{where}"))
+
+    def as_json(self) -> dict[str, Any]:
+        return super().as_json() | {"copies": [one._asdict() for one in self.copies]}
 
 
 def _decode(

@@ -1,11 +1,13 @@
 """Corpora that the package makes: endless, from a seed, with exact answers; and how they become files."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from saccade.base.errors import InputError
-from saccade.base.files import make_folder
+from saccade.base.files import make_folder, write_file
 from saccade.text import Pair, write_pairs
 
 # Draws in a row that bring nothing new, after which a corpus counts as exhausted.
@@ -47,19 +49,38 @@ def split_corpus(
     return splits
 
 
-def expect_free(folder: Path, names: list[str]) -> None:
+class Form(NamedTuple):
+    """The files that a corpus becomes: TSV, or JSON lines with a record for each pair."""
+
+    ending: str
+    record: Callable[[Pair], dict[str, Any]] | None = None
+
+    def write(self, path: Path, pairs: list[Pair]) -> None:
+        if self.record is None:
+            write_pairs(path, pairs)
+        else:
+            lines = (json.dumps(self.record(pair), ensure_ascii=False) for pair in pairs)
+            write_file(path, "".join(f"{line}\n" for line in lines).encode())
+
+
+TSV = Form("tsv")
+
+
+def expect_free(folder: Path, names: list[str], form: Form = TSV) -> None:
     """Raise if a file of one of these splits stands in `folder` already."""
-    standing = [str(path) for name in names if (path := folder / f"{name}.tsv").exists()]
+    standing = [str(path) for name in names if (path := folder / f"{name}.{form.ending}").exists()]
     if standing:
         raise InputError(f"{', '.join(standing)} stands there already; choose another folder, or pass --overwrite")
 
 
-def write_splits(splits: dict[str, list[Pair]], folder: Path, *, overwrite: bool = False) -> list[Path]:
+def write_splits(
+    splits: dict[str, list[Pair]], folder: Path, form: Form = TSV, *, overwrite: bool = False
+) -> list[Path]:
     """Write `folder/NAME.tsv` for each split, and say which files these are. The folder is made, if need be."""
-    paths = {name: folder / f"{name}.tsv" for name in splits}
+    paths = {name: folder / f"{name}.{form.ending}" for name in splits}
     if not overwrite:
-        expect_free(folder, list(splits))
+        expect_free(folder, list(splits), form)
     make_folder(folder)
     for name, path in paths.items():
-        write_pairs(path, splits[name])
+        form.write(path, splits[name])
     return list(paths.values())

@@ -1,9 +1,13 @@
 """The attention maps of translations."""
 
+from typing import NamedTuple
+
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
 from saccade.tasks.translation.forced_decoding import ForcedDecoding
 from saccade.tasks.translation.result import Translation
+
+_COPIED = 0.5  # a word counts as copied from so much of its probability on
 
 
 def maps_of(found: Translation | ForcedDecoding, *, name: str = "") -> list[AttentionMap]:
@@ -30,6 +34,27 @@ def maps_of(found: Translation | ForcedDecoding, *, name: str = "") -> list[Atte
             AttentionMap(decoding.target_words, decoding.decoder_words, decoding.decoder_attention, "decoder", name)
         )
     return maps
+
+
+class Copy(NamedTuple):
+    """How a word came to be written by a model that can copy."""
+
+    word: str
+    p_gen: float  # how likely it was that a word of the vocabulary is written, and none copied
+    copied: float  # the share of the word's own probability that is of copying it
+    source: int | None  # the word of the source that most of that came from; None if most is of writing it
+
+
+def copies_of(found: Translation | ForcedDecoding) -> list[Copy]:
+    """Where each word of such a result was copied from; nothing of a model that cannot."""
+    decoding = found.forced_decoding if isinstance(found, Translation) else found
+    if decoding is None or decoding.copied is None:
+        return []
+    shares = decoding.copied[0, 0]  # [target words, source words]
+    return [
+        Copy(word, p_gen, min(float(row.sum()), 1.0), int(row.argmax()) if row.sum() >= _COPIED else None)
+        for word, p_gen, row in zip(decoding.target_words, decoding.p_gen, shares, strict=True)
+    ]
 
 
 def map_for_alignment(decoding: ForcedDecoding, *, shift: bool = False) -> AttentionMap:

@@ -18,12 +18,15 @@ from saccade.tasks.translation.forced_decoding import ForcedDecoding, force_deco
 from saccade.tasks.translation.maps import maps_of
 from saccade.tasks.translation.net import TranslationNet, make_net
 from saccade.tasks.translation.result import Translation, join_parts
-from saccade.tasks.translation.settings import TranslatorSettings
+from saccade.tasks.translation.settings import Purpose, TranslatorSettings
 from saccade.text import (
     END,
     UNKNOWN,
+    Extended,
     Tokens,
     Vocabularies,
+    Vocabulary,
+    join_question,
     load_vocabularies,
     pad,
     save_vocabularies,
@@ -52,6 +55,14 @@ class EncodedSentence(NamedTuple):
     note: str  # what was done about its length
 
 
+class WriteOptions(SearchOptions, total=False):
+    """What `summarize` and `answer` hand on to `translate`, by name."""
+
+    attention: bool
+    batch_size: int
+    progress: Callable[[int], None] | None
+
+
 class Translator(Model[TranslatorSettings, TranslationNet]):
     """A net with its vocabularies. `saccade.load(folder)` gives one."""
 
@@ -73,6 +84,15 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         keep_heap()
         vocabularies = load_vocabularies(settings.vocabulary, folder)
         return lambda: cls.make(settings, vocabularies)
+
+    @property
+    def reading(self) -> Vocabulary:
+        """The vocabulary that encodes one source; where words can be copied, it is extended by that."""
+        return Extended(self.vocabularies.source) if self.net.copying else self.vocabularies.source
+
+    def writing(self, source: Tokens) -> Vocabulary:
+        """The vocabulary of what is written from a source."""
+        return Extended.of(self.vocabularies.target, source) if self.net.copying else self.vocabularies.target
 
     def save_files(self, folder: Path) -> list[Path]:
         return save_vocabularies(self.vocabularies, self.settings.vocabulary, folder)
@@ -117,6 +137,33 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
             for number, (text, prefix) in enumerate(zip(sentences, prefixes or [""] * len(sentences), strict=True), 1)
         ]
         return self.translate_encoded(encoded, how, attention=attention, batch_size=batch_size, progress=progress)
+
+    def summarize(
+        self, texts: Sequence[str], *, overlong: Overlong = "truncate", **options: Unpack[WriteOptions]
+    ) -> list[Translation]:
+        """Summarize plain texts; all else is as in `translate`, but that of a long text the beginning is read."""
+        self.expect_purpose("summarize")
+        return self.translate(texts, overlong=overlong, **options)
+
+    def answer(
+        self,
+        questions: Sequence[str],
+        passages: Sequence[str],
+        *,
+        overlong: Overlong = "truncate",
+        **options: Unpack[WriteOptions],
+    ) -> list[Translation]:
+        """Answer each question from its passage; all else is as in `summarize`."""
+        self.expect_purpose("answer")
+        if isinstance(questions, str) or isinstance(passages, str) or len(questions) != len(passages):
+            raise InputError("questions, passages: wanted two lists of texts, a passage for each question")
+        sources = [join_question(*pair) for pair in zip(questions, passages, strict=True)]
+        return self.translate(sources, overlong=overlong, **options)
+
+    def expect_purpose(self, purpose: Purpose) -> None:
+        """Raise unless the model was trained for this."""
+        if self.settings.purpose != purpose:
+            raise InputError(f"this model was trained to {self.settings.purpose}, not to {purpose}")
 
     def encode(self, text: str, where: str, *, overlong: Overlong = "split", prefix: str = "") -> EncodedSentence:
         """A sentence as tokens, and what its translation has to begin with; what cannot be read is refused."""
@@ -181,7 +228,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         trace = Trace()
         with self.running(how.precision):
             self._search([source], [[]], [sentence], how, trace)
-        write = self.vocabularies.target.piece
+        write = self.writing(source).piece
         return [
             TreeNode(branch.parent, write(branch.token), branch.log_prob, branch.score) for branch in trace.branches[0]
         ]
@@ -195,7 +242,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         if len(text) > _MOST_CHARACTERS:
             raise InputError(f"{where}: {len(text):,} characters, wanted at most {_MOST_CHARACTERS:,}; split the text")
         try:
-            tokens, max_length = self.vocabularies.source.encode(text), self.net.max_length
+            tokens, max_length = self.reading.encode(text), self.net.max_length
         except UnicodeEncodeError:
             raise InputError(
                 f"{where}: not text, it has halves of characters (surrogates); mend the encoding"
@@ -221,10 +268,10 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
         """Forced decoding of given translations: how likely each is, and all that was looked at on the way."""
         if len(sources) != len(targets):
             raise InputError(f"targets: found {len(targets)}, wanted {len(sources)}, one for each source")
-        pairs = [
-            (self.tokenize(source, f"sentence {number}"), self.tokenize_target(target, f"sentence {number}"))
-            for number, (source, target) in enumerate(zip(sources, targets, strict=True), start=1)
-        ]
+        pairs: list[tuple[Tokens, Tokens]] = []
+        for number, (text, target) in enumerate(zip(sources, targets, strict=True), start=1):
+            source = self.tokenize(text, f"sentence {number}")
+            pairs.append((source, self.tokenize_target(target, source, f"sentence {number}")))
 
         def scored(some: Sequence[tuple[Tokens, Tokens]]) -> list[ForcedDecoding]:
             with self.running():
@@ -238,9 +285,9 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
             size=lambda pair: [len(tokens.ids) for tokens in pair],
         )
 
-    def tokenize_target(self, text: str, where: str) -> Tokens:
-        """The tokens of a given translation; too many of them are refused."""
-        tokens = self.vocabularies.target.encode(text)
+    def tokenize_target(self, text: str, source: Tokens, where: str) -> Tokens:
+        """The tokens of a given translation of that source; too many of them are refused."""
+        tokens = self.writing(source).encode(text)
         if len(tokens.ids) > self.net.max_length:
             raise InputError(
                 f"{where}: a target of {len(tokens.ids)} tokens; this model writes at most {self.net.max_length}"
@@ -271,7 +318,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
     def _describe(self, sources: list[Tokens], found: list[list[Hypothesis]], *, attention: bool) -> list[Translation]:
         """Hypotheses as text, the best of each sentence first with the others as its alternatives."""
         flat = [(source, hypothesis) for source, group in zip(sources, found, strict=True) for hypothesis in group]
-        written = [self.vocabularies.target.decode(hypothesis.ids) for _, hypothesis in flat]
+        written = [self.writing(source).decode(hypothesis.ids) for source, hypothesis in flat]
         decodings: Sequence[ForcedDecoding | None] = [None] * len(flat)
         if attention:
             # once more through the decoder, all positions at once, so that a search need not carry weights along

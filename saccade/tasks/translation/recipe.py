@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from saccade.base.settings import DataPath, Settings
-from saccade.nets.settings import TransformerSettings
-from saccade.tasks.translation.settings import RnnSettings, expect_joint_if_tied
+from saccade.tasks.translation.settings import Purpose, RnnSettings, TransformerSettings, expect_vocabulary
 from saccade.text import NoiseSettings, VocabularySettings
 from saccade.text.corpus_files import NAMES
 from saccade.training import Recipe, TokenTrainSettings
@@ -55,11 +54,13 @@ class DataSettings(Settings):
     source_column: str = "source"  # of a TSV or JSON lines file
     target_column: str = "target"
     bad_pairs: Literal["stop", "skip"] = "stop"  # what to do about unreadable, empty and overlong ones
+    truncate: bool = False  # sources that are too long for the model are cut off, and counted
     text: TextFiles | None = None  # in place of train: plain text to restore, one or several files, a text a line
     valid_text: TextFiles | None = None  # the same for validation; without it, texts are held out
     names: Annotated[list[str], Field(min_length=1)] = Field(default=list(NAMES))  # which files of a folder of text
     noise: NoiseSettings = NoiseSettings()  # how text is damaged
-    make: Literal["dates", "numbers"] | None = None  # in place of train: a corpus with exact answers
+    # in place of train: a corpus with exact answers
+    make: Literal["dates", "numbers", "summaries", "answers"] | None = None
     pairs: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000  # of a made corpus
     seed: int = 0  # of a made corpus, and of what is held out
     from_language: str = "en"  # of made numbers
@@ -84,13 +85,19 @@ class DataSettings(Settings):
         return self
 
 
-METRICS = ("bleu", "chrf", "exact_match", "loss")  # what validation gives
+# What validation gives.
+METRICS: dict[Purpose, Sequence[str]] = {
+    "translate": ("bleu", "chrf", "exact_match", "loss"),
+    "summarize": ("rouge1", "rouge2", "rouge_l", "exact_match", "loss"),
+    "answer": ("exact_match", "f1", "loss"),
+}
 
 
 class TranslationTrainSettings(TokenTrainSettings):
     """Optimisation, validation, and what is kept."""
 
     monitor: str = "bleu"
+    coverage_loss: Annotated[float, Field(ge=0)] = 0.0  # with model.copying: what it costs to look twice (See 2017)
 
 
 class ValidationSettings(Settings):
@@ -103,6 +110,7 @@ class ValidationSettings(Settings):
 class TranslationRecipe(Recipe[Literal["translation"], TranslationTrainSettings]):
     """Everything that `saccade train` wants to know."""
 
+    purpose: Purpose = "translate"
     data: DataSettings
     vocabulary: VocabularySettings = VocabularySettings()
     model: Annotated[RnnSettings | TransformerSettings, Field(discriminator="kind")]
@@ -111,12 +119,18 @@ class TranslationRecipe(Recipe[Literal["translation"], TranslationTrainSettings]
 
     @model_validator(mode="after")
     def _fits_together(self) -> "TranslationRecipe":
-        expect_joint_if_tied(self.model, self.vocabulary)
+        expect_vocabulary(self.model, self.vocabulary)
         if self.data.text is not None and not self.vocabulary.joint:
             raise ValueError("vocabulary.joint: wanted true beside data.text: the text that is read is the one written")
         if self.data.text is not None and self.vocabulary.bpe_dropout:
             raise ValueError("vocabulary.bpe_dropout: wanted 0 beside data.text, whose noise is new each epoch already")
+        if self.data.text is not None and (self.model.copying or self.purpose != "translate"):
+            raise ValueError("data.text: wanted none beside model.copying, and with no other purpose than to translate")
+        if self.model.copying and self.train.label_smoothing:
+            raise ValueError("train.label_smoothing: wanted 0 with model.copying: what is copied has one right answer")
+        if self.train.coverage_loss and not self.model.copying:
+            raise ValueError("train.coverage_loss: wanted 0, or model.copying=true")
         return self
 
     def metrics(self) -> Sequence[str]:
-        return METRICS
+        return METRICS[self.purpose]

@@ -12,12 +12,12 @@ from torch import Tensor
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
 from saccade.base.order import Cursor
-from saccade.metrics import score_translations
 from saccade.tasks.translation.data import Splits, locate
 from saccade.tasks.translation.denoising import cut_overlong, damage_pairs, damaged_anew
-from saccade.tasks.translation.model import Translator
+from saccade.tasks.translation.model import Overlong, Translator
 from saccade.tasks.translation.net import translation_loss
 from saccade.tasks.translation.recipe import TranslationRecipe
+from saccade.tasks.translation.scores import score_outputs
 from saccade.tasks.translation.settings import TranslatorSettings
 from saccade.text import (
     MASK,
@@ -32,6 +32,7 @@ from saccade.text import (
     learn_vocabulary,
     load_vocabularies,
     save_vocabularies,
+    truncate_tokens,
 )
 from saccade.training import Reporter, Task, count_parameters
 
@@ -50,11 +51,12 @@ class TranslationTask(Task[Batch, Translator]):
         self.recipe = recipe
         vocabularies = _vocabularies(recipe, splits.train, run / VOCABULARY, reporter)
         torch.manual_seed(recipe.train.seed)
-        settings = TranslatorSettings(model=recipe.model, vocabulary=recipe.vocabulary)
+        settings = TranslatorSettings(purpose=recipe.purpose, model=recipe.model, vocabulary=recipe.vocabulary)
         self.model = Translator.make(settings, vocabularies)
         if recipe.data.text is not None:
             splits = self._prepare_texts(splits, reporter)
         pairs, self.examples = self._encode(splits.train, "train", reporter)
+        self._answers = splits.answers
         self.valid, valid_examples = self._encode(splits.valid, "valid", reporter)
         self._batches = Batches(self._of_epoch(pairs), tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
@@ -69,24 +71,32 @@ class TranslationTask(Task[Batch, Translator]):
         return self._batches.stream(cursor)
 
     def loss(self, batch: Batch) -> tuple[Tensor, int]:
-        loss = translation_loss(self.model.net, batch, smoothing=self.recipe.train.label_smoothing)
-        return loss, batch.tokens
+        train = self.recipe.train
+        costs = {"smoothing": train.label_smoothing, "coverage": train.coverage_loss}
+        return translation_loss(self.model.net, batch, **costs), batch.tokens
 
     def validate(self) -> dict[str, float]:
-        """The loss of a token without smoothing, BLEU, chrF, and the percentage that is exactly right."""
+        """The loss of a token without smoothing, and the scores that are usual for what is written."""
         total, tokens = 0.0, 0
         for batch in self._valid_batches.one_epoch():
             total += translation_loss(self.model.net, batch).item()
             tokens += batch.tokens
         pairs = self.valid[: self.recipe.validation.sentences]
-        outputs = self.model.translate([pair.source for pair in pairs], beam=self.recipe.validation.beam)
+        outputs = self.model.translate(
+            [pair.source for pair in pairs], beam=self.recipe.validation.beam, overlong=self._overlong
+        )
         tidy = self.model.vocabularies.target.tidy  # in lower case, if the model writes nothing else
-        scores = score_translations([output.text for output in outputs], [tidy(pair.target) for pair in pairs])
-        return {"loss": total / tokens, **{name: scores[name].value for name in ("bleu", "chrf", "exact_match")}}
+        rights = [[tidy(text) for text in self._answers.get(pair.source, (pair.target,))] for pair in pairs]
+        scores = score_outputs(self.recipe.purpose, [output.text for output in outputs], rights)
+        return {"loss": total / tokens, **{name: scores[name] for name in self.recipe.metrics() if name != "loss"}}
+
+    @property
+    def _overlong(self) -> Overlong:
+        return "truncate" if self.recipe.data.truncate else "split"
 
     def attention_maps(self) -> dict[str, NDArray[np.float32]]:
         sources = [pair.source for pair in self.valid[:3]]
-        translations = self.model.translate(sources, beam=1, attention=True)
+        translations = self.model.translate(sources, beam=1, attention=True, overlong=self._overlong)
         maps = [translation.attention for translation in translations]
         return {
             str(number): weights.mean((0, 1)) for number, weights in enumerate(maps, start=1) if weights is not None
@@ -97,7 +107,9 @@ class TranslationTask(Task[Batch, Translator]):
         vocabulary, data, max_length = self.model.vocabularies.source, self.recipe.data, self.recipe.model.max_length
         if not vocabulary.has_mask():
             raise InputError(f"the vocabulary has no {MASK}, which a model that restores text has to know; begin anew")
-        train, valid = (cut_overlong(pairs, vocabulary, max_length=max_length, tell=reporter.say) for pairs in splits)
+        train, valid = (
+            cut_overlong(pairs, vocabulary, max_length=max_length, tell=reporter.say) for pairs in splits[:2]
+        )
         seed = f"{data.seed} valid"
         return Splits(train, damage_pairs(valid, vocabulary, data.noise, max_length=max_length, seed=seed))
 
@@ -125,25 +137,34 @@ class TranslationTask(Task[Batch, Translator]):
 
     def _encode(self, pairs: list[Pair], name: str, reporter: Reporter) -> tuple[list[Pair], list[Example]]:
         """The pairs and their numbers; those that are too long for the model are refused, or left out."""
-        source, target = self.model.vocabularies
+        most, truncated = self.recipe.model.max_length, 0
         kept: list[Pair] = []
         overlong: list[Pair] = []
         examples: list[Example] = []
         for pair in pairs:
-            example = Example(source.encode(pair.source).ids, target.encode(pair.target).ids)
+            source = self.model.reading.encode(pair.source)
+            if self.recipe.data.truncate and len(source.ids) > most:
+                truncated += 1
+                source = truncate_tokens(source, most)
+            example = Example(source.ids, self.model.writing(source).encode(pair.target).ids)
             longest = max(map(len, example))
-            if longest <= self.recipe.model.max_length:
+            if longest <= most:
                 kept.append(pair)
                 examples.append(example)
             elif self.recipe.data.bad_pairs == "stop":
                 raise InputError(
-                    f"{locate(pair, self.recipe.data)} has {longest} tokens, more than model.max_length, which is"
-                    f" {self.recipe.model.max_length}; raise that, or leave such pairs out with data.bad_pairs=skip"
+                    f"{locate(pair, self.recipe.data, self.recipe.purpose)} has {longest} tokens, more than"
+                    f" model.max_length, which is {most}; raise that, or leave such pairs out with data.bad_pairs=skip"
                 )
             else:
                 overlong.append(pair)
         if not examples:
             raise InputError(f"data.{name}: every pair is longer than model.max_length={self.recipe.model.max_length}")
+        if truncated:
+            reporter.say(
+                f"data.{name}: {truncated:,} of {len(pairs):,} sources are cut off, for they are longer than"
+                f" model.max_length={most}"
+            )
         if overlong:
             reporter.say(
                 f"data.{name}: {len(overlong):,} of {len(pairs):,} pairs are left out, for they are longer than"

@@ -78,6 +78,8 @@ class ListedVocabulary(Vocabulary):
 class Characters(ListedVocabulary):
     """Each character has a number, and so has `<mask>` as a whole, if it is an entry."""
 
+    between_words = ""
+
     @staticmethod
     def cut(text: str) -> list[str]:
         return list(text)

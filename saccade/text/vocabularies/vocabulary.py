@@ -31,6 +31,8 @@ class Vocabulary(ABC):
     characters each character. With `lowercase`, texts are read, and so written, in lower case.
     """
 
+    between_words = " "
+
     def __init__(self, *, lowercase: bool = False) -> None:
         self.lowercase = lowercase
 

@@ -13,13 +13,12 @@ import torch
 
 import saccade
 from saccade.base.errors import InputError
-from saccade.nets.settings import TransformerSettings
 from saccade.runtime import shortlist
 from saccade.runtime.quantized import quantized_library
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.model import Translator
 from saccade.tasks.translation.result import Translation
-from saccade.tasks.translation.settings import RnnSettings, TranslatorSettings
+from saccade.tasks.translation.settings import RnnSettings, TransformerSettings, TranslatorSettings
 from saccade.text import Vocabularies, VocabularySettings, learn_vocabularies, merge_to_words
 
 PAIRS = [Dates(1).pair(index) for index in range(300)]
