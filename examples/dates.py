@@ -34,7 +34,8 @@ def held_out_dates(count: int) -> list[Pair]:
     """Dates that stand neither in what was learnt from nor in what was validated with."""
     recipe = load_recipe("dates")
     assert isinstance(recipe, TranslationRecipe)
-    seen = {pair.source for part in load_splits(recipe.data) for pair in part}
+    splits = load_splits(recipe.data)
+    seen = {pair.source for pair in (*splits.train, *splits.valid)}
     fresh: dict[str, Pair] = {}
     number = 0
     while len(fresh) < count:

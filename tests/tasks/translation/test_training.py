@@ -57,7 +57,9 @@ def test_what_is_left_out_is_told_with_its_number(tmp_path: Path):
         f"data.valid: 1 of 2 {overlong} {'a ' * 9!r}",
     ]
     said: list[str] = []
-    with pytest.raises(InputError, match=r"train\.tsv, line 5: found 1 columns, wanted 2, as in line 1; mend it, or in training leave"):
+    with pytest.raises(
+        InputError, match=r"train\.tsv, line 5: found 1 columns, wanted 2, as in line 1; mend it, or in"
+    ):
         KIND.load_data(recipe_of(*files), said.append)
     assert said == []
     assert {path.name for path in (tmp_path / "new" / "run" / "vocabulary").iterdir()} == {"source.txt", "target.txt"}
