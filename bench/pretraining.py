@@ -28,7 +28,7 @@ import saccade
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder, read_lines, write_file
 from saccade.metrics import score_translations
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.text import read_aligned
 
 STEPS = {1_000: 1_500, 5_000: 4_000, 29_000: 10_000}  # of a training with so many pairs

@@ -12,7 +12,7 @@ from pathlib import Path
 import saccade
 from saccade import Translator
 from saccade.look import draw_text
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.translation.data import load_splits
 from saccade.tasks.translation.dates import Dates, date_links
 from saccade.tasks.translation.recipe import TranslationRecipe

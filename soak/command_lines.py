@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from saccade.cli.main import all_commands
 from saccade.console.parser import Parser
-from saccade.tasks.recipes import load_recipe, recipe_names
+from saccade.tasks.find_recipe import load_recipe, recipe_names
 from soak.sandbox import Named
 from soak.tiny import RECIPES, SUBWORDS
 

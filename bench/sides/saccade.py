@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 
 from bench.sides.turns import DROPOUT, RNN, SMOOTHING, TRANSFORMER, Job, Pair, Turn, decoding_turn, serve
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.decode import beam_search, greedy_search
 from saccade.nets import TuringMachine
-from saccade.runtime.heap import keep_heap
+from saccade.runtime.allocator import keep_heap
 from saccade.runtime.prepared import Precision, PreparedCache
 from saccade.tasks.translation.net import TranslationNet, make_net, translation_loss
 from saccade.tasks.translation.settings import RnnSettings, TransformerSettings

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import saccade
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.run import start_training
 from saccade.training import Reporter
 

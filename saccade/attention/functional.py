@@ -30,7 +30,7 @@ from saccade.attention.scores.score import Score, StatefulScore
 from saccade.attention.weightings.choice import Choice
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.weighting import Weighting, WeightingOutput, WindowedSoftmax
-from saccade.runtime.eager import is_eager, is_transformed
+from saccade.runtime.kernel_conditions import is_eager, is_transformed
 
 Path = Literal["fused", "tiled", "plain", "stepwise"]
 

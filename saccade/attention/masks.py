@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from saccade.attention._checks import expect_choice, expect_count, expect_tensor
-from saccade.runtime.eager import has_data, is_eager
+from saccade.runtime.kernel_conditions import has_data, is_eager
 
 Corner = Literal["top-left", "bottom-right"]
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_choice, expect_count, expect_items, expect_last_dim
-from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_eager, is_plain
 
 Combine = Literal["add", "concatenate"]
 

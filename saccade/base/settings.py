@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_own
-from saccade.base.mistakes import did_you_mean, explain, groups_in, kinds_of, short
+from saccade.base.settings_errors import did_you_mean, explain, groups_in, kinds_of, short
 
 # Far more than any recipe has, and little enough to be read in no time.
 MOST_BYTES = 1 << 20

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from saccade.runtime.doctor import examine
+from saccade.runtime.diagnosis import examine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
-from saccade.tasks.recipes import recipe_names, recipe_summary, recipe_text
+from saccade.tasks.find_recipe import recipe_names, recipe_summary, recipe_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

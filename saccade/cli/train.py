@@ -5,8 +5,8 @@ from pathlib import Path
 
 from saccade.base.errors import InputError
 from saccade.base.model_folder import MODEL
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.kind import kind_of
-from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import recipe_of_run, start_training
 from saccade.training import make_reporter
 

@@ -16,7 +16,7 @@ from saccade.nets.ctc import best_path, occupancy
 from saccade.nets.decoder import Copying, Decoder, DecoderOutput, Encoded, Searchable, Step, repeat_rows
 from saccade.nets.dropout import Dropout
 from saccade.nets.efficientnet import GRIDS, EfficientNetLite0, Level
-from saccade.nets.evaluating import evaluating
+from saccade.nets.eval_mode import evaluating
 from saccade.nets.from_settings import (
     layer_shape,
     make_embedding,

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from saccade.nets._kernels.deferred import DeferredLinear
-from saccade.runtime.eager import has_data, is_bare, is_eager
+from saccade.runtime.kernel_conditions import has_data, is_bare, is_eager
 from saccade.runtime.linear import is_quantized, linear
 
 KINDS = (nn.RNN, nn.GRU, nn.LSTM)

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_eager, is_plain
 from saccade.runtime.kernels.dropout import drop
 
 

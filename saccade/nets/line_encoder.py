@@ -10,7 +10,7 @@ from saccade.nets.cells import KINDS, run_traceable
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
 from saccade.nets.small_cnn import PlainBlock
-from saccade.runtime.eager import is_bare, is_eager
+from saccade.runtime.kernel_conditions import is_bare, is_eager
 
 NARROWING = 4  # pixels of width for a column
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from saccade.attention import Dot, Soft, Weighting, WeightingOutput, attend
 from saccade.nets.dropout import Dropout
-from saccade.runtime.eager import has_data, is_eager, is_transformed
+from saccade.runtime.kernel_conditions import has_data, is_eager, is_transformed
 from saccade.runtime.operators import refuse_second_order
 
 Tying = Literal["adjacent", "layer-wise"]

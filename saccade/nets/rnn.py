@@ -16,7 +16,7 @@ from saccade.nets.cells import KINDS, Cell, cell_weights, run, run_padded
 from saccade.nets.context import Context
 from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, repeat_rows
 from saccade.nets.dropout import Dropout
-from saccade.runtime.eager import is_bare
+from saccade.runtime.kernel_conditions import is_bare
 from saccade.runtime.linear import apply_linear, linear
 
 CellKind = Literal["elman", "gru", "lstm"]

@@ -27,7 +27,7 @@ from saccade.nets.transformer_weights import (
     scale_for_steps,
     stack,
 )
-from saccade.runtime.eager import is_eager
+from saccade.runtime.kernel_conditions import is_eager
 from saccade.runtime.linear import apply_linear
 from saccade.runtime.prepared import derived
 

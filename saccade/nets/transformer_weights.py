@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from saccade.attention import Dot, MultiHead, ScaledDot, Soft
 from saccade.nets._kernels.layers import addresses_of
 from saccade.nets.dropout import Dropout
-from saccade.runtime.eager import is_bare, is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_bare, is_eager, is_plain
 from saccade.runtime.linear import linear, quantizes
 from saccade.runtime.native import KERNELS, library_for
 

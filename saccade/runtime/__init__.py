@@ -8,9 +8,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from saccade.runtime.eager import torch_only
+    from saccade.runtime.kernel_conditions import torch_only
 
-_WHERE = {"torch_only": "saccade.runtime.eager"}
+_WHERE = {"torch_only": "saccade.runtime.kernel_conditions"}
 
 __all__ = ["torch_only"]
 

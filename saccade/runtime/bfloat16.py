@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from saccade.runtime.eager import is_bare, is_eager
+from saccade.runtime.kernel_conditions import is_bare, is_eager
 from saccade.runtime.operators import first_order_only
 
 TrainingPrecision = Literal["float32", "bfloat16"]

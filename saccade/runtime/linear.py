@@ -13,16 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from saccade.runtime import bfloat16, onednn
-from saccade.runtime.eager import is_bare, is_plain
+from saccade.runtime.kernel_conditions import is_bare, is_plain
 from saccade.runtime.prepared import Prepared, in_use
-from saccade.runtime.quantized import Int8Matrix
+from saccade.runtime.quantized import MIN_QUANTIZED_WEIGHTS, Int8Matrix
 from saccade.runtime.shortlist import make_shortlist
 
 # To make a `ShortlistMatrix` takes about as long as to multiply so many rows one by one; fewer do not gain by it.
 SHORTLIST_AFTER_ROWS = 16
-
-# Smaller ones lie in the processor's cache, and to quantize their inputs takes as long as the product.
-MIN_QUANTIZED_WEIGHTS = 1 << 16
 
 T = TypeVar("T")
 

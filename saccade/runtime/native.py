@@ -21,7 +21,7 @@ from torch import Tensor
 
 from saccade.base.files import cache_folder
 from saccade.runtime.compiler import Plan, find_compiler, is_whole, write_library
-from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_eager, is_plain
 
 logger = logging.getLogger("saccade")
 

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
-from saccade.runtime.eager import is_batched, is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_batched, is_eager, is_plain
 
 # Smaller ones take as long either way, and for each new shape oneDNN makes a program first.
 MIN_MULTIPLICATIONS = 1 << 22

@@ -2,8 +2,8 @@
 
 An operator takes what its schema says and checks the rest (dtypes, sizes, ranges) before C sees a pointer. Its fake
 says what shapes come out, its derivative names the operator that computes it, and `torch.vmap` maps it row by row. The
-rest of saccade calls operators where `saccade.runtime.eager` allows it, and torch's own operations elsewhere, so that
-what is exported or traced depends on nothing of saccade's.
+rest of saccade calls operators where `saccade.runtime.kernel_conditions` allows it, and torch's own operations
+elsewhere, so that what is exported or traced depends on nothing of saccade's.
 
 Where nobody looks on, a call goes straight to the checks and to C, past torch's dispatcher, whose price is too high for
 what is called at each step of a search, or of a Neural Turing Machine.
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from saccade.runtime.eager import is_batched, is_eager
+from saccade.runtime.kernel_conditions import is_batched, is_eager
 
 _NAMESPACE = "saccade"
 

@@ -21,7 +21,7 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from saccade.runtime.eager import is_eager
+from saccade.runtime.kernel_conditions import is_eager
 
 Precision = Literal["float32", "int8", "exact"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)

@@ -17,10 +17,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.runtime.eager import is_plain
+from saccade.runtime.kernel_conditions import is_plain
 from saccade.runtime.native import KERNELS, call, library_for
 
 logger = logging.getLogger("saccade")
+
+# Smaller ones lie in the processor's cache, and to quantize their inputs takes as long as the product.
+MIN_QUANTIZED_WEIGHTS = 1 << 16
 
 _SOURCE = KERNELS / "quantized.c"
 _WIDTH = 48  # outputs of a block, as in the C file

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from saccade.base.errors import InputError
-from saccade.base.mistakes import short
 from saccade.base.model_folder import CONFIG, model_folder, read_config, read_settings
+from saccade.base.settings_errors import short
 from saccade.tasks.kind import AnyKind, kind_of
 from saccade.tasks.model import Model, Modules
 

@@ -14,9 +14,9 @@ from saccade.base.files import is_leftover, read_own, remove_leftovers, write_fi
 from saccade.base.lock import LOCK, locked
 from saccade.base.model_folder import MODEL, RUN, file_digest
 from saccade.base.settings import differences, located, path_settings, write_yaml
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.kind import Data, kind_of
 from saccade.tasks.model import Modules
-from saccade.tasks.recipes import load_recipe
 from saccade.tasks.start import read_start, take_vocabulary, take_weights
 from saccade.text import VOCABULARY, remove_vocabularies, vocabulary_files
 from saccade.training import CHECKPOINT, Callback, Recipe, Reporter, Stopping, Transfer, describe, train

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Required, TypedDict, TypeVar, Unpack, overload
 
 from saccade.base.errors import InputError
-from saccade.base.mistakes import short
 from saccade.base.model_folder import MODEL
+from saccade.base.settings_errors import short
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.kind import Data, kind_of
 from saccade.tasks.model import Model, Modules
-from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import recipe_of_run, start_training
 from saccade.training import Callback, Recipe, Reporter, expect_callbacks, make_reporter
 

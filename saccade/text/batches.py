@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.text.vocabularies.vocabulary import PAD, START
 
 

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor, shuffled
+from saccade.base.shuffling import Cursor, shuffled
 from saccade.text.vocabularies.running import TokenIds
 from saccade.text.vocabularies.vocabulary import PAD, START
 from saccade.text.windows import windows

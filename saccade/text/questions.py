@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
 from saccade.base.files import read_text_file, split_lines
-from saccade.base.parsing import parse_json
+from saccade.base.parse_json import parse_json
 from saccade.text.pairs import Pair
 from saccade.text.records import BadRecordError, LeftOut, decode_record
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from saccade.base.errors import InputError
 from saccade.base.files import NotUTF8Error, decode_line
-from saccade.base.parsing import parse_json
+from saccade.base.parse_json import parse_json
 
 
 class BadRecordError(InputError):

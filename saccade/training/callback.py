@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from saccade.base.errors import InputError
-from saccade.base.mistakes import short
+from saccade.base.settings_errors import short
 
 
 class Callback:

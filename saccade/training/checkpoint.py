@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from saccade.base.errors import InputError
 from saccade.base.model_folder import fill, tensors_of
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.base.tensors import read_header, read_tensors, write_tensors
 
 REMEDY = "begin again, in another folder"

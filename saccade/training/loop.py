@@ -23,8 +23,8 @@ from saccade.base.errors import InputError, Stopped
 from saccade.base.files import make_folder, remove_leftovers
 from saccade.base.model_folder import MODEL, fill, read_into, tensors_of
 from saccade.base.tensors import read_tensors, write_tensors
+from saccade.runtime.allocator import keep_heap
 from saccade.runtime.bfloat16 import slow_without_bfloat16, training_precision
-from saccade.runtime.heap import keep_heap
 from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
 from saccade.training.freezing import Freezing

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 
 
 class Trainable(Protocol):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
 from saccade.base.files import decode_lines, read_lines, read_text_file
-from saccade.base.parsing import parse_json
+from saccade.base.parse_json import parse_json
 from saccade.vision.boxes import Box, Noun
 
 

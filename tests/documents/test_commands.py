@@ -15,7 +15,7 @@ import pytest
 from saccade.base.errors import InputError
 from saccade.base.settings import Settings
 from saccade.cli.main import all_commands, parse, parser_of
-from saccade.tasks.recipes import load_recipe, recipe_names
+from saccade.tasks.find_recipe import load_recipe, recipe_names
 from tests.documents.pages import COMMANDS, DOCUMENTS, ROOT, Section, command_lines, name_of, sections_of, split_line
 
 LANGUAGES = {COMMANDS, "python", "text", "json", "yaml"}

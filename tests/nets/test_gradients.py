@@ -10,7 +10,7 @@ from saccade.nets import TuringMachine, projected_cross_entropy
 from saccade.nets._kernels.cross_entropy import losses_and_gradient
 from saccade.runtime import torch_only
 from saccade.runtime.bfloat16 import apply_linear, training_precision
-from saccade.runtime.eager import is_batched
+from saccade.runtime.kernel_conditions import is_batched
 
 
 def test_a_hook_on_a_weight_sees_the_whole_gradient_once() -> None:

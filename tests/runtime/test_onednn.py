@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from saccade.runtime import onednn
-from saccade.runtime.eager import torch_only
+from saccade.runtime.kernel_conditions import torch_only
 from saccade.runtime.linear import apply_linear
 from saccade.runtime.onednn import pays
 

@@ -10,10 +10,10 @@ import pytest
 import saccade
 from saccade.base.errors import InputError, Stopped
 from saccade.base.settings import Settings
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.kind import all_kinds
 from saccade.tasks.pointing.data import PointingSplits
 from saccade.tasks.pointing.problems import Problem
-from saccade.tasks.recipes import load_recipe
 from saccade.tasks.translation.data import Splits
 from saccade.text import Pair
 from saccade.training import Callback, Silent

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.text import END, PAD, START, Batches, Example, make_batch
 
 lengths = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80)

@@ -8,9 +8,9 @@ import pytest
 
 from saccade.base.errors import InputError
 from saccade.text import SPECIAL, UNKNOWN, VocabularySettings
+from saccade.text.vocabularies.bpe_dropout import merge
 from saccade.text.vocabularies.growing import copy_vocabulary, grow_vocabulary, grown_by
 from saccade.text.vocabularies.listed import Words
-from saccade.text.vocabularies.merges import merge
 from saccade.text.vocabularies.running import RunningCharacters, RunningSubwords, Utf8Bytes
 from saccade.text.vocabularies.subwords import SPACE, Subwords
 

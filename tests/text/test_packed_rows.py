@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.text import END, PAD, START
 from saccade.text.packed_rows import (
     ROW_ORDERS,

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.base.model_folder import tensors_of
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.base.tensors import write_tensors
 from saccade.training import Task, TrainSettings
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from saccade.attention._checks import expect_same_kind
-from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_eager, is_plain
 from saccade.runtime.kernels import additive
 
 # Numbers beyond these are clamped: e^2x, its inverse, and a gradient divided by either stay normal numbers. tanh is

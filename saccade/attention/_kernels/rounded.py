@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from saccade.runtime.bfloat16 import trains_in_bfloat16
-from saccade.runtime.eager import is_plain
+from saccade.runtime.kernel_conditions import is_plain
 from saccade.runtime.operators import first_order_only
 
 MIN_LENGTH, MAX_LENGTH = 32, 256  # of other lengths torch's kernel is as fast, or needs much less memory

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from saccade.runtime.bfloat16 import trains_in_bfloat16
-from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_eager, is_plain
 from saccade.runtime.operators import expect, first_order_only
 
 # Logits that are worked on at a time: large enough for fast products, small enough for a processor's cache (20 MB).

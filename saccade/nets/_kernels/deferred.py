@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from saccade.runtime.bfloat16 import trains_in_bfloat16
-from saccade.runtime.eager import is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_eager, is_plain
 from saccade.runtime.linear import linear
 from saccade.runtime.operators import first_order_only
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from saccade.nets.decoder import Encoded
-from saccade.runtime.eager import is_plain
+from saccade.runtime.kernel_conditions import is_plain
 
 
 def addresses_of(layers: Sequence[Any]) -> Tensor | None:

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from saccade.runtime.eager import is_bare, is_eager, is_plain
+from saccade.runtime.kernel_conditions import is_bare, is_eager, is_plain
 from saccade.runtime.linear import highest_outputs, is_quantized, linear
 from saccade.text import END
 

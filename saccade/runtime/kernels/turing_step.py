@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from saccade.runtime.eager import can_run_backward
+from saccade.runtime.kernel_conditions import can_run_backward
 from saccade.runtime.native import KERNELS, call, library_for, load_library
 from saccade.runtime.operators import define, expect_numbers, expect_one_gradient, first_order_only
 

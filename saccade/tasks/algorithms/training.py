@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from saccade.base.fingerprint import fingerprint
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.metrics import score_bits
 from saccade.tasks.algorithms.model import NeuralTuringMachine
 from saccade.tasks.algorithms.problems import AlgorithmSettings, Episodes, make_episodes

@@ -15,8 +15,8 @@ from saccade.console.search import add_search_arguments, search_of
 from saccade.decode import Search
 from saccade.metrics import caption_words, score_captions
 from saccade.tasks.captioning.caption import caption_files
+from saccade.tasks.captioning.metrics import score_pointing_game
 from saccade.tasks.captioning.model import Caption, Captioner
-from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.tasks.kind import Evaluation
 from saccade.vision import CaptionedImage, read_captions, read_names
 

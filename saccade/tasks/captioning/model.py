@@ -15,7 +15,7 @@ from saccade.base.tensors import write_tensors
 from saccade.decode import Hypothesis, Search, SearchOptions, generate, read_search
 from saccade.look import AttentionMap
 from saccade.nets import EfficientNetLite0
-from saccade.runtime.heap import keep_heap
+from saccade.runtime.allocator import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.captioning.maps import map_of_caption
 from saccade.tasks.captioning.net import CaptionNet, FineTunedEncoder, make_caption_net

@@ -11,17 +11,17 @@ from torch import Tensor
 
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.decode import Search
 from saccade.metrics import caption_words, score_captions
 from saccade.tasks.captioning.data import CaptionSplits
 from saccade.tasks.captioning.image_rows import ImageRows
+from saccade.tasks.captioning.metrics import score_pointing_game
 from saccade.tasks.captioning.model import Caption, Captioner
 from saccade.tasks.captioning.net import CaptionBatch, caption_loss
 from saccade.tasks.captioning.own_encoder import NAME as OWN
 from saccade.tasks.captioning.own_encoder import named, own_encoder
 from saccade.tasks.captioning.recipe import CaptionRecipe
-from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.tasks.captioning.settings import (
     CaptionerSettings,
     CaptionRnnSettings,

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledIndices
+from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.classification.data import LabelledSplits
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.recipe import ClassificationRecipe

@@ -14,7 +14,7 @@ from saccade.base.errors import InputError
 from saccade.look import AttentionMap, HeadMeasures, ScoredTokens, measure_heads
 from saccade.metrics import score_text
 from saccade.nets import LanguageNet, make_language_net
-from saccade.runtime.heap import keep_heap
+from saccade.runtime.allocator import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.language_modeling.heads import readings_of
 from saccade.tasks.language_modeling.maps import maps_of

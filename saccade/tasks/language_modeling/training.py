@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.nets import target_loss
 from saccade.tasks.language_modeling.data import LanguageSplits
 from saccade.tasks.language_modeling.model import LanguageModel

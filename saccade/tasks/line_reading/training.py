@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledIndices
+from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.line_reading.data import LineSplits
 from saccade.tasks.line_reading.lines import Lines
 from saccade.tasks.line_reading.model import LineReader, as_input

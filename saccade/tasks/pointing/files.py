@@ -12,7 +12,7 @@ from typing import Any
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_lines
-from saccade.base.parsing import parse_json
+from saccade.base.parse_json import parse_json
 from saccade.tasks.pointing.problems import Problem
 
 _ANSWERED = '{"inputs": [...], "answer": [...]}'

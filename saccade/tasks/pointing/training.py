@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledIndices
+from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.pointing.data import Making, PointingSplits, expect_fit
 from saccade.tasks.pointing.metrics import score_orders
 from saccade.tasks.pointing.model import PointerNetwork, PointerOutput

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
-from saccade.base.parsing import parse_json
+from saccade.base.parse_json import parse_json
 from saccade.console.drawing import (
     Maps,
     add_figure_options,

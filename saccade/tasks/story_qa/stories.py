@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
 from saccade.base.files import read_lines, write_file
-from saccade.base.parsing import parse_json
+from saccade.base.parse_json import parse_json
 
 LONGEST_SENTENCE = 256  # words
 LONGEST_STORY = 10_000  # sentences

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.base.order import Cursor, ShuffledIndices
+from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
 from saccade.tasks.story_qa.data import StorySplits
 from saccade.tasks.story_qa.model import MemoryNetwork, recall_stories

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 
 _POOL = 16  # batches; in each pool of so many, texts are sorted by length
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
-from saccade.base.mistakes import short
+from saccade.base.settings_errors import short
 from saccade.tasks.text_classification.labelled import LabelledText, as_read, labels_of, read_labelled_texts, stratified
 from saccade.tasks.text_classification.made import make_reviews
 from saccade.tasks.text_classification.recipe import LabelledTextSettings

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from saccade.base.errors import InputError
 from saccade.look import AttentionMap
-from saccade.runtime.heap import keep_heap
+from saccade.runtime.allocator import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.text_classification.labelled import as_read

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.tasks.text_classification.batches import LengthBatches
 from saccade.tasks.text_classification.data import LabelledTexts
 from saccade.tasks.text_classification.labelled import LabelledText

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
-from saccade.base.mistakes import short
+from saccade.base.settings_errors import short
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.made import split_corpus
 from saccade.tasks.translation.made_answers import Answers

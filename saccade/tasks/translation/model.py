@@ -11,7 +11,7 @@ import torch
 from saccade.base.errors import InputError, expect
 from saccade.decode import NO_TRACE, Hypothesis, Search, SearchOptions, Trace, TreeNode, generate, read_search
 from saccade.look import AttentionMap
-from saccade.runtime.heap import keep_heap
+from saccade.runtime.allocator import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
 from saccade.tasks.translation.forced_decoding import ForcedDecoding, force_decode

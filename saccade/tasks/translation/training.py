@@ -11,7 +11,7 @@ from torch import Tensor
 
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.tasks.translation.data import Splits, locate
 from saccade.tasks.translation.denoising import cut_overlong, damage_pairs, damaged_anew
 from saccade.tasks.translation.model import Overlong, Translator

@@ -11,7 +11,7 @@ import sentencepiece
 
 from saccade.base.errors import InputError
 from saccade.base.files import read_own
-from saccade.text.vocabularies.merges import DroppedMerges
+from saccade.text.vocabularies.bpe_dropout import DroppedMerges
 from saccade.text.vocabularies.vocabulary import END, MASK, MOST_BYTES, PAD, START, UNKNOWN, Vocabulary, tidy
 
 Made = TypeVar("Made")

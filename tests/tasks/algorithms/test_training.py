@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
 from saccade.base.settings import check_settings
+from saccade.base.shuffling import Cursor
 from saccade.tasks.algorithms.kind import KIND
 from saccade.tasks.algorithms.recipe import AlgorithmRecipe
 from saccade.training import Silent, train

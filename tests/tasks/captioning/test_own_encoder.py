@@ -14,7 +14,7 @@ import saccade
 from saccade.base.errors import InputError
 from saccade.cli.main import main
 from saccade.tasks.captioning.settings import OwnEncoderSettings
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.training import Callback, Silent
 from saccade.vision import make_scenes
 

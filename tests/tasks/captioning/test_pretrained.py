@@ -17,7 +17,7 @@ from saccade.tasks.captioning.net import make_caption_net
 from saccade.tasks.captioning.pretrained import load_image_encoder, weights_file
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.settings import CaptionerSettings, SmallEncoderSettings
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.vision import read_image
 
 # photographs that scikit-image ships, and the ImageNet classes that are right for them

@@ -16,11 +16,11 @@ from saccade.cli.main import main
 from saccade.decode import Search
 from saccade.tasks.captioning.data import load_caption_splits
 from saccade.tasks.captioning.kind import KIND
+from saccade.tasks.captioning.metrics import score_pointing_game
 from saccade.tasks.captioning.model import Captioner
 from saccade.tasks.captioning.recipe import CaptionRecipe
-from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.tasks.captioning.training import CaptionTask
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.training import Silent, train
 from saccade.vision import make_scenes, write_scenes
 

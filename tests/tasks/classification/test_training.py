@@ -13,8 +13,8 @@ import torch
 import saccade
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder, write_file
-from saccade.base.order import Cursor, ShuffledIndices
 from saccade.base.settings import check_settings
+from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.cli.main import main
 from saccade.look import draw_path, figure_bytes
 from saccade.tasks.classification.data import LabelledSplits, load_labelled_splits
@@ -22,7 +22,7 @@ from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.recipe import ClassificationRecipe
 from saccade.tasks.classification.settings import ClassifierSettings, CnnSettings, GlimpseSettings
 from saccade.tasks.classification.training import ClassificationTask, augmented
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.training import Silent, train
 from saccade.vision import LabelledImages, as_png, make_digits, read_labelled
 from saccade.vision.labelled import read_idx

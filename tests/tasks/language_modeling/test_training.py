@@ -16,13 +16,13 @@ import torch
 
 import saccade
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.cli.main import main
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.language_modeling.data import LanguageSplits, Texts, load_language_splits
 from saccade.tasks.language_modeling.made import make_numbers
 from saccade.tasks.language_modeling.recipe import LanguageRecipe
 from saccade.tasks.language_modeling.training import LanguageTask
-from saccade.tasks.recipes import load_recipe
 from saccade.text import END, START
 from saccade.text.packed_rows import ROW_ORDERS, RowOrder
 from saccade.training import Silent, read_journal

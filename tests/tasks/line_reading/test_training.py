@@ -12,13 +12,13 @@ from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
 from saccade.cli.main import main
 from saccade.metrics import edit_distance
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.line_reading.data import LineSplits, load_line_splits
 from saccade.tasks.line_reading.kind import KIND
 from saccade.tasks.line_reading.lines import make_lines
 from saccade.tasks.line_reading.model import LineReader
 from saccade.tasks.line_reading.recipe import LineRecipe
 from saccade.tasks.line_reading.training import LineTask
-from saccade.tasks.recipes import load_recipe
 from saccade.training import Silent, train
 from saccade.vision import as_png, make_digits, read_strip
 

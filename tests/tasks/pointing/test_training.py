@@ -10,15 +10,15 @@ import torch
 
 import saccade
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
 from saccade.base.settings import check_settings
+from saccade.base.shuffling import Cursor
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.pointing.data import PointingSplits, load_problem_splits
 from saccade.tasks.pointing.metrics import score_orders
 from saccade.tasks.pointing.model import PointerNetwork
 from saccade.tasks.pointing.problems import Problem, make_problems
 from saccade.tasks.pointing.recipe import PointingRecipe
 from saccade.tasks.pointing.training import PointingTask
-from saccade.tasks.recipes import load_recipe
 from saccade.tasks.run import start_training
 from saccade.training import Silent, train
 

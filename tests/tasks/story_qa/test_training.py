@@ -9,9 +9,9 @@ import safetensors.torch
 import torch
 
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
 from saccade.base.settings import check_settings
-from saccade.tasks.recipes import load_recipe
+from saccade.base.shuffling import Cursor
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.run import start_training
 from saccade.tasks.story_qa.data import StorySplits, load_story_splits, split_stories
 from saccade.tasks.story_qa.kind import KIND

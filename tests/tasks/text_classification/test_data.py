@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.text_classification.data import LabelledTexts, load_labelled_texts
 from saccade.tasks.text_classification.labelled import (
     LabelledText,

@@ -9,8 +9,8 @@ import pytest
 
 import saccade
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
-from saccade.tasks.recipes import load_recipe
+from saccade.base.shuffling import Cursor
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.text_classification.batches import LengthBatches
 from saccade.tasks.text_classification.data import LabelledTexts, load_labelled_texts
 from saccade.tasks.text_classification.labelled import LabelledText

@@ -8,9 +8,9 @@ import pytest
 
 import saccade
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
+from saccade.base.shuffling import Cursor
 from saccade.cli.main import main
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.translation.data import Splits, load_splits
 from saccade.tasks.translation.denoising import cut_overlong, damage_pairs
 from saccade.tasks.translation.kind import KIND

@@ -12,7 +12,7 @@ import saccade
 from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
 from saccade.cli.main import main
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.run import start_training
 from saccade.tasks.translation.data import Splits, load_splits
 from saccade.tasks.translation.made import Corpus

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.tasks.recipes import load_recipe
+from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.translation.data import Splits
 from saccade.tasks.translation.kind import KIND
 from saccade.tasks.translation.recipe import TranslationRecipe

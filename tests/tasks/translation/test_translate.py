@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from saccade.cli.main import main
-from saccade.tasks.recipes import recipe_names
+from saccade.tasks.find_recipe import recipe_names
 from saccade.tasks.translation.dates import Dates
 from saccade.text import write_pairs
 

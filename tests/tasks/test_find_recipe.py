@@ -14,10 +14,10 @@ from saccade.tasks.algorithms.recipe import AlgorithmRecipe
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.settings import CaptionRnnSettings
 from saccade.tasks.classification.recipe import ClassificationRecipe
+from saccade.tasks.find_recipe import load_recipe, recipe_names, recipe_summary, recipe_text
 from saccade.tasks.language_modeling.recipe import LanguageRecipe
 from saccade.tasks.line_reading.recipe import LineRecipe
 from saccade.tasks.pointing.recipe import PointingRecipe
-from saccade.tasks.recipes import load_recipe, recipe_names, recipe_summary, recipe_text
 from saccade.tasks.run import start_training
 from saccade.tasks.story_qa.made import make_stories
 from saccade.tasks.story_qa.recipe import StoryRecipe

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from saccade.tasks.captioning.metrics import score_pointing_game
 from saccade.tasks.captioning.result import Caption
-from saccade.tasks.captioning.scores import score_pointing_game
 from saccade.vision import Box, CaptionedImage, Noun
 
 LEFT, RIGHT = Box(0.0, 0.0, 0.5, 1.0), Box(0.5, 0.0, 1.0, 1.0)

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from saccade.runtime.heap import keep_heap
+from saccade.runtime.allocator import keep_heap
 
 CODE = """
 import resource, sys, torch
-from saccade.runtime.heap import keep_heap
+from saccade.runtime.allocator import keep_heap
 if sys.argv[1] == "keep":
     assert keep_heap()
 def work():

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from saccade.base.order import shuffled
+from saccade.base.shuffling import shuffled
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 16, 17, 101, 256, 1009])

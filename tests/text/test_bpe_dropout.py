@@ -7,11 +7,11 @@ from itertools import islice
 import pytest
 
 from saccade.base.errors import InputError
-from saccade.base.order import Cursor
 from saccade.base.settings import check_settings
+from saccade.base.shuffling import Cursor
 from saccade.tasks.translation.dates import Dates
 from saccade.text import END, Batches, Example, VocabularySettings, learn_vocabularies
-from saccade.text.vocabularies.merges import DroppedMerges, merge
+from saccade.text.vocabularies.bpe_dropout import DroppedMerges, merge
 
 PAIRS = [Dates(1).pair(index) for index in range(400)]
 PIECES = {"ab": -1.0, "bc": -2.0, "abc": -3.0}
