@@ -34,7 +34,8 @@ _MOST_FOLDERS = 10
 class Origin(NamedTuple):
     """The file that a run's folder is known by: what it depends on besides its recipe, to go on bit for bit."""
 
-    data: str  # a fingerprint of what is given from
+    data: str  # a fingerprint of what is learnt from
+    own_data: bool  # a program handed it over, and the recipe does not name it
     threads: int
     torch: str
     folders: list[list[str]]  # that it was started from: as they are seen from the run's folder, and from the root
@@ -96,13 +97,19 @@ def _train(
     found = located(recipe, [*known, here] if own else [Path(), *known])
     kind = kind_of(found.task, where="the recipe")
     kind.expect(data, modules)
+    if data is None and before is not None and before.own_data:
+        raise InputError(
+            f"{run} was begun with data that a program handed over; hand it over again,"
+            " saccade.train(run=..., data=...), or begin in another folder"
+        )
     given: Data = kind.load_data(found, reporter.say) if data is None else data
     start = None if (run / CHECKPOINT).exists() else read_start(found, kind, modules)
     with locked(run):
         resuming = (run / CHECKPOINT).exists()
         folder = [os.path.relpath(here, run), str(here)]
         folders = [folder, *(one for one in (before.folders if before else []) if one != folder)][:_MOST_FOLDERS]
-        origin = Origin(given.fingerprint(), torch.get_num_threads(), torch.__version__, folders, {}, [], [])
+        now = (given.fingerprint(), data is not None, torch.get_num_threads(), torch.__version__)
+        origin = Origin(*now, folders, {}, [], [])
         if resuming and before is not None:
             _compare_recipes(recipe, run, reporter)
             _compare_origins(before, origin, recipe, run, reporter)
@@ -177,7 +184,8 @@ def _origin_of(run: Path) -> Origin | None:
         known = record["format"] == _FORMAT and record["version"] == 1
         words = {str(name): str(digest) for name, digest in record["vocabulary"].items()}
         names = ([str(name) for name in record.get(key, [])] for key in ("new", "grown"))
-        origin = Origin(str(record["data"]), int(record["threads"]), str(record["torch"]), folders, words, *names)
+        data, own_data = str(record["data"]), bool(record["own_data"])
+        origin = Origin(data, own_data, int(record["threads"]), str(record["torch"]), folders, words, *names)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
@@ -201,7 +209,10 @@ def _compare_recipes(recipe: Recipe[Any, Any], run: Path, reporter: Reporter) ->
         if one.startswith(_FIXED) or (not one.startswith(_FREE) and one.partition(":")[0] not in paths)
     ]
     if fixed:
-        raise InputError(f"{run} was begun with other settings: {'; '.join(fixed)}; begin in another folder")
+        raise InputError(
+            f"{run} was begun with other settings: {'; '.join(fixed)}; begin in another folder,"
+            " or name no recipe to go on"
+        )
     for change in changed:
         reporter.say(f"changed since this training began: {change}")
 

@@ -156,8 +156,10 @@ def test_data_of_ones_own(task: str, tmp_path: Path) -> None:
     data = kind.load_data(load_recipe(name, [*settings, "data.seed=77"]), print)
     how: dict[str, Any] = {"run": run, "settings": settings, "reporter": Silent()}
     model = saccade.train(name, kind.model, data=data, **how)
-    with pytest.raises(InputError, match="was begun with other data than there is now"):
+    with pytest.raises(InputError, match="was begun with data that a program handed over; hand it over again"):
         saccade.train(name, **how)
+    with pytest.raises(InputError, match="was begun with other data than there is now"):
+        saccade.train(name, data=kind.load_data(load_recipe(name, settings), print), **how)
     assert saccade.train(name, kind.model, data=data, **how).settings == model.settings
     how["run"] = tmp_path / "other"
     saccade.train(name, **how)
