@@ -3,9 +3,15 @@
 torch's products in float32 are those of MKL, which takes AVX-512 on Intel's processors alone. oneDNN, which is part of
 torch as well, takes it wherever it is: on AMD's, half the time for the same product. The numbers are as exact, the sums
 taken in another order.
+
+For each new shape oneDNN makes a program first, which takes longer than many products. So it is for trainings whose
+batches all have the same shape; where lengths differ from batch to batch, a training took 30 times as long by it.
 """
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -15,8 +21,20 @@ from torch.autograd import Function
 
 from saccade.runtime.kernel_conditions import is_batched, is_eager, is_plain
 
-# Smaller ones take as long either way, and for each new shape oneDNN makes a program first.
+# Smaller ones take as long either way.
 MIN_MULTIPLICATIONS = 1 << 22
+
+_one_shape: ContextVar[bool] = ContextVar("one_shape", default=False)
+
+
+@contextmanager
+def batches_of_one_shape(wanted: bool) -> Iterator[None]:  # noqa: FBT001 - as the task says
+    """Whether all batches have the same shape, of what is computed here."""
+    token = _one_shape.set(wanted)
+    try:
+        yield
+    finally:
+        _one_shape.reset(token)
 
 
 @functools.cache
@@ -36,6 +54,7 @@ def takes(x: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
         and x.numel() * weight.shape[0] >= MIN_MULTIPLICATIONS
         and x.dtype == weight.dtype == torch.float32
         and is_eager()
+        and _one_shape.get()  # behind `is_eager`: torch.compile cannot see through a context variable
         and is_plain(x)
         and is_plain(weight)
         and (bias is None or (is_plain(bias) and bias.dtype == torch.float32))

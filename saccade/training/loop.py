@@ -25,6 +25,7 @@ from saccade.base.model_folder import MODEL, fill, read_into, tensors_of
 from saccade.base.tensors import read_tensors, write_tensors
 from saccade.runtime.allocator import keep_heap
 from saccade.runtime.bfloat16 import slow_without_bfloat16, training_precision
+from saccade.runtime.onednn import batches_of_one_shape
 from saccade.training.callback import Callback, any_ends
 from saccade.training.checkpoint import REMEDY, Progress, load_checkpoint, save_checkpoint
 from saccade.training.freezing import Freezing
@@ -276,7 +277,7 @@ def one_step(
     optimizer.zero_grad()
     total, items = 0.0, 0
     for batch in batches:
-        with training_precision(settings.precision):
+        with training_precision(settings.precision), batches_of_one_shape(task.one_shape):
             loss, count = task.loss(batch)
         loss.backward()
         total, items = total + float(loss.detach()), items + count

@@ -30,6 +30,7 @@ class Task(ABC, Generic[BatchT, ModelT]):
 
     model: ModelT
     unit: str  # what the items of a loss are: "tokens"
+    one_shape: bool = False  # whether batches have the same shape, all but some
     better_lower: Sequence[str] = ("loss",)  # the figures of `validate` that are better when lower
 
     @property

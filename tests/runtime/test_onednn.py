@@ -1,5 +1,7 @@
 """Products by oneDNN, against torch's own in float64."""
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -14,10 +16,19 @@ pytestmark = pytest.mark.skipif(not hasattr(torch.ops.mkldnn, "_linear_pointwise
 
 
 @pytest.fixture(autouse=True)
-def _everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if it paid on any processor, for products of any size."""
+def _everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if it paid on any processor, for products of any size, of batches that have one shape."""
     monkeypatch.setattr(onednn, "pays", lambda: True)
     monkeypatch.setattr(onednn, "MIN_MULTIPLICATIONS", 1)
+    with onednn.batches_of_one_shape(wanted=True):
+        yield
+
+
+def test_where_shapes_differ_torch_multiplies() -> None:
+    layer, x = nn.Linear(12, 19), torch.randn(5, 12)
+    assert onednn.takes(x, layer.weight, layer.bias)
+    with onednn.batches_of_one_shape(wanted=False):
+        assert not onednn.takes(x, layer.weight, layer.bias)
 
 
 @pytest.mark.parametrize("shape", [(5, 12), (3, 7, 12), (12,)])

@@ -32,6 +32,7 @@ class LanguageTask(Task[Rows, LanguageModel]):
     """A running text, a language model, and how well it foresees a text that it does not know."""
 
     unit = "tokens"
+    one_shape = True
     better_lower = METRICS
 
     def __init__(self, recipe: LanguageRecipe, splits: LanguageSplits, run: Path, reporter: Reporter) -> None:
