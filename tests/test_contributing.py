@@ -174,5 +174,5 @@ def test_the_new_task_keeps_the_rules_of_the_house(project: Path) -> None:
     python(project, "-m", "ruff", "check", "saccade/tasks")
     python(project, "-m", "ruff", "format", "--check", "saccade/tasks")
     rules = "imports_point or table_of_tasks or nobody_asks or one_subject or smallest_model"
-    files = ("tests/test_house.py", "tests/tasks/test_recipes.py", "tests/tasks/test_models.py")
+    files = ("tests/test_house.py", "tests/tasks/test_find_recipe.py", "tests/tasks/test_models.py")
     assert passed(project, *files, "-k", f"{rules} or tags or tagging") >= 18

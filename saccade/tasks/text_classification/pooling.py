@@ -48,7 +48,7 @@ class AttentionPooling(nn.Module):
 
     def __init__(self, dim: int, *, score: str) -> None:
         super().__init__()
-        self.query = nn.Parameter(torch.randn(dim) * dim**-0.5)
+        self.query = nn.Parameter(nn.init.normal_(torch.empty(dim), std=dim**-0.5))
         self.attention = Attention(make_score(score, dim, dim))
 
     def forward(self, states: Tensor, mask: Tensor, *, need_weights: bool = False) -> Pooled:
