@@ -6,12 +6,14 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
+from saccade.runtime.modules import all_modules
+
 
 @contextmanager
 def evaluating(net: nn.Module) -> Iterator[None]:
     """Without dropout and gradients; afterwards the net is as it was."""
     # most nets are in evaluation already, and to look costs a quarter of what setting all modules anew would
-    training = [module for module in net.modules() if module.training]
+    training = [module for module in all_modules(net) if module.training]
     for module in training:
         module.training = False
     try:

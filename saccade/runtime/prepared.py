@@ -22,6 +22,7 @@ from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from saccade.runtime.kernel_conditions import is_eager
+from saccade.runtime.modules import all_modules
 
 Precision = Literal["float32", "int8", "exact"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
@@ -99,7 +100,7 @@ register_optimizer_step_post_hook(_count_step)
 def _stamp(net: nn.Module) -> _Stamp | None:
     """Numbers that change with the net, as far as that can be seen; None if a weight asks for a gradient."""
     stamp: _Stamp = [_last_step[0]]
-    for module in net.modules():
+    for module in all_modules(net):
         hooks = len(module._forward_hooks) + len(module._forward_pre_hooks)  # noqa: SLF001 - torch has no other name
         stamp += (id(module), id(type(module)), hooks)
         for weight in module._parameters.values():  # noqa: SLF001 - a fifth of the time of `parameters()`

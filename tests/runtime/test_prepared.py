@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from saccade.runtime.modules import all_modules
 from saccade.runtime.prepared import Prepared, PreparedCache, derived, in_use, running_in
 
 
@@ -128,3 +129,10 @@ def test_threads_that_ask_at_the_same_time_get_one_thing() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = {id(one.result()) for one in [pool.submit(ask) for _ in range(8)]}
     assert len(found) == len(made) == 1
+
+
+def test_all_modules_are_those_of_torch() -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU(), nn.Linear(3, 5)), nn.Dropout())
+    net.register_module("nothing", None)
+    assert set(all_modules(net)) == set(net.modules())
+    assert len(all_modules(net)) == 6
