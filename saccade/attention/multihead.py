@@ -13,6 +13,7 @@ from saccade.attention._checks import (
     expect_pairs,
     expect_tensor,
 )
+from saccade.attention._kernels import rounded
 from saccade.attention.functional import attention_path, recall
 from saccade.attention.memory import AttentionOutput, Memory, State, prepare, zero_masked
 from saccade.attention.positions import Rotary
@@ -20,6 +21,7 @@ from saccade.attention.scores.dot import ScaledDot
 from saccade.attention.scores.score import Score
 from saccade.attention.weightings.soft import Soft
 from saccade.attention.weightings.weighting import Weighting
+from saccade.runtime.kernel_conditions import is_bare, is_plain
 from saccade.runtime.linear import apply_linear
 
 
@@ -159,6 +161,32 @@ class MultiHead(nn.Module):
         )
         context = output.context.transpose(1, 2).flatten(2)  # [B, H, T, D / H] -> [B, T, D]
         return output._replace(context=apply_linear(self.output_projection, context))
+
+    def look_back(self, x: Tensor) -> Tensor:
+        """The context of `layer(x, causal=True)`, `[B, T, dim]`, where nobody wants keys and values later."""
+        _expect_batch("x", x, self.query_projection.in_features)
+        projections = self._joint_projections() if rounded.takes_rows(x) else None
+        if projections is None:
+            return self.recall(x, self.remember(x), causal=True).context
+        return apply_linear(self.output_projection, rounded.rounded_self_attention(x, projections, heads=self.heads))
+
+    def _joint_projections(self) -> rounded.Projections | None:
+        """Those that one product can do, if attention is by scaled dot products and nothing else."""
+        inner = (self.query_projection, self.key_projection, self.value_projection)
+        plain = (
+            self.rotary is None
+            and not (self.training and self.dropout > 0)
+            and is_bare(self.score, ScaledDot)
+            and is_bare(self.weighting, Soft)
+            and all(is_bare(one, nn.Linear) for one in (*inner, self.output_projection))
+            and len({one.weight.shape for one in inner}) == 1
+            and all(is_plain(one.weight) and one.weight.dtype == torch.float32 for one in inner)
+        )
+        if not plain:
+            return None
+        query, key, value = inner
+        biases = None if query.bias is None else (query.bias, key.bias, value.bias)
+        return rounded.Projections((query.weight, key.weight, value.weight), biases)
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # [B, S, D] -> [B, H, S, D / H]

@@ -3,8 +3,9 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from saccade.attention import Learned
 from saccade.nets.context import NoContext, PastContext
 from saccade.nets.decoder import Decoder
 from saccade.nets.from_settings import RNN_STD, layer_shape, make_embedding
@@ -26,6 +27,9 @@ def make_language_net(settings: LanguageRnnSettings | LanguageTransformerSetting
     net = make_reader(settings, size=size)
     if settings.tie_embeddings == "output":
         net.output.weight = (net.embedding if isinstance(net, RnnDecoder) else net.tokens.embedding).weight
+    if isinstance(net, TransformerDecoder) and isinstance(net.tokens.positions, Learned):
+        # as GPT-2 (Radford 2019), beside embeddings that are multiplied by √D; smaller ones are hardly seen at first
+        nn.init.normal_(net.tokens.positions.table, std=0.02 * net.tokens.scale)
     return net
 
 

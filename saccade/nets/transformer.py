@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from saccade.attention import AttentionOutput, Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
+from saccade.attention import Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, repeat_rows
 from saccade.nets.dropout import Dropout
@@ -27,7 +27,7 @@ from saccade.nets.transformer_weights import (
     scale_for_steps,
     stack,
 )
-from saccade.runtime.kernel_conditions import is_eager
+from saccade.runtime.kernel_conditions import is_bare, is_eager
 from saccade.runtime.linear import apply_linear
 from saccade.runtime.prepared import derived
 
@@ -93,7 +93,13 @@ class FeedForward(nn.Module):
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        return apply_linear(self.outer, self.dropout(self.activation(apply_linear(self.inner, x))))
+        inner = self.activation(apply_linear(self.inner, x, rounded=self._may_round()))
+        return apply_linear(self.outer, self.dropout(inner))
+
+    def _may_round(self) -> bool:
+        """Whether what stands between the two maps takes bfloat16: nobody looks in, and nothing is dropped."""
+        drops = self.training and self.dropout.probability > 0
+        return not drops and is_bare(self.outer, nn.Linear) and is_bare(self.activation, nn.ReLU, nn.GELU)
 
 
 class TokenEmbedding(nn.Module):
@@ -207,25 +213,32 @@ class DecoderLayer(nn.Module):
         self.feed_forward_residual = Residual(shape)
 
     def forward(
-        self, x: Tensor, source: Memory | None, before: Memory | None, *, need_weights: bool
-    ) -> tuple[Tensor, Memory, AttentionOutput, AttentionOutput | None]:
+        self, x: Tensor, source: Memory | None, before: Memory | None, *, need_weights: bool, remembers: bool = True
+    ) -> tuple[Tensor, Memory | None, Tensor | None, Tensor | None]:
         """Read `x` `[B, T, D]` after what is remembered in `before`; gives that memory with `x` added.
 
-        Last come what was seen of the target itself, and of the source, if there is one.
+        Last come the weights on the target itself, and on the source, if there is one. Where nobody `remembers`,
+        nothing comes before and no weights are wanted, the memory is None.
         """
         query = self.attention_residual.normalize_input(x)
-        memory = self.attention.remember(query, before=before)
-        # one query alone, the last, may look at everything
-        causal = x.shape[1] > 1 if is_eager() else True  # of a shape that is left open nobody can say
-        self_output = self.attention.recall(query, memory, causal=causal, need_weights=need_weights)
-        x = self.attention_residual.add(x, self_output.context)
-        cross_output = None
+        memory, self_weights = None, None
+        if remembers:
+            memory = self.attention.remember(query, before=before)
+            # one query alone, the last, may look at everything
+            causal = x.shape[1] > 1 if is_eager() else True  # of a shape that is left open nobody can say
+            self_output = self.attention.recall(query, memory, causal=causal, need_weights=need_weights)
+            context, self_weights = self_output.context, self_output.weights
+        else:
+            context = self.attention.look_back(query)
+        x = self.attention_residual.add(x, context)
+        weights = None
         if self.cross_attention is not None and self.cross_attention_residual is not None and source is not None:
             query = self.cross_attention_residual.normalize_input(x)
             cross_output = self.cross_attention.recall(query, source, need_weights=need_weights)
+            weights = cross_output.weights
             x = self.cross_attention_residual.add(x, cross_output.context)
         x = self.feed_forward_residual.add(x, self.feed_forward(self.feed_forward_residual.normalize_input(x)))
-        return x, memory, self_output, cross_output
+        return x, memory, self_weights, weights
 
     def weights(self) -> LayerWeights:
         """What the steps need of this layer."""
@@ -323,24 +336,26 @@ class TransformerDecoder(Decoder[TransformerState | StepState]):
 
     def forward(self, encoded: Encoded | None, previous: Tensor, *, need_weights: bool = False) -> DecoderOutput:
         batch_size(encoded, previous, has_source=self.has_source)
-        features, _, weights, self_weights = self._read(previous, self._start(encoded), need_weights=need_weights)
+        features, _, weights, self_weights = self._read(
+            previous, self._start(encoded), need_weights=need_weights, remembers=need_weights
+        )
         return DecoderOutput(features, weights, self_weights=self_weights)
 
     def _read(
-        self, tokens: Tensor, state: TransformerState, *, need_weights: bool
+        self, tokens: Tensor, state: TransformerState, *, need_weights: bool, remembers: bool = True
     ) -> tuple[Tensor, TransformerState, Tensor | None, Tensor | None]:
         """Read tokens `[B, T]` after those before: features `[B, T, D]`, weights `[B, L, H, T, S]` and of their own."""
         x = self.tokens(tokens, start=state.length)
-        memories: list[Memory] = []
+        memories: list[Memory | None] = []
         weights: list[Tensor] = []
         self_weights: list[Tensor] = []
         for layer, source, before in zip(self._layers(), state.source, state.target, strict=True):
-            x, memory, self_output, cross_output = layer(x, source, before, need_weights=need_weights)
+            x, memory, own, seen = layer(x, source, before, need_weights=need_weights, remembers=remembers)
             memories.append(memory)
-            if self_output.weights is not None:
-                self_weights.append(self_output.weights)  # [B, H, T, T and what was before]
-            if cross_output is not None and cross_output.weights is not None:
-                weights.append(cross_output.weights)  # [B, H, T, S]
+            if own is not None:
+                self_weights.append(own)  # [B, H, T, T and what was before]
+            if seen is not None:
+                weights.append(seen)  # [B, H, T, S]
         state = TransformerState(state.source, tuple(memories), state.length + tokens.shape[1])
         return self.norm(x), state, _stacked(weights), _stacked(self_weights)
 

@@ -47,9 +47,12 @@ def slow_without_bfloat16() -> bool:
     return has.get("architecture") == "x86_64" and not (has.get("avx512_bf16") or has.get("amx_bf16"))
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that training asks for."""
-    return _Bfloat16Linear.apply(x, weight, bias) if trains_in_bfloat16() else F.linear(x, weight, bias)
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, rounded: bool = False) -> Tensor:
+    """The product x Wᵀ + b, `[..., in]` -> `[..., out]`, in the precision that training asks for.
+
+    rounded  the result may stay in bfloat16, and its gradient come in it: half the memory to write and to read
+    """
+    return _Bfloat16Linear.apply(x, weight, bias, rounded) if trains_in_bfloat16() else F.linear(x, weight, bias)
 
 
 def apply_linear(layer: nn.Module, x: Tensor) -> Tensor:
@@ -68,22 +71,24 @@ class _Bfloat16Linear(Function):
     """y = x Wᵀ + b,    ∂x = ∂y W,    ∂W = ∂yᵀ x,    ∂b = Σ ∂y"""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        rows, rounded = x.reshape(-1, x.shape[-1]).bfloat16(), weight.bfloat16()  # [N, in], [out, in]
-        ctx.save_for_backward(rows, rounded)
-        ctx.has_bias = bias is not None
-        y = (rows @ rounded.t()).to(x.dtype)
-        if bias is not None:
-            y += bias
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, rounded: bool) -> Tensor:  # noqa: FBT001
+        rows, factor = x.reshape(-1, x.shape[-1]).bfloat16(), weight.bfloat16()  # [N, in], [out, in]
+        ctx.save_for_backward(rows, factor)
+        ctx.has_bias, ctx.x_dtype, ctx.weight_dtype = bias is not None, x.dtype, weight.dtype
+        if rounded:
+            y = F.linear(rows, factor, None if bias is None else bias.bfloat16())
+        else:
+            y = (rows @ factor.t()).to(weight.dtype)
+            if bias is not None:
+                y += bias
         return y.view(*x.shape[:-1], len(weight))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        rows, rounded = ctx.saved_tensors
+        rows, factor = ctx.saved_tensors
         exact = grad.reshape(-1, grad.shape[-1])  # [N, out]
         coarse = exact.bfloat16()
-        grad_x = (coarse @ rounded).to(grad.dtype).view(*grad.shape[:-1], rounded.shape[1])
-        grad_weight = (coarse.t() @ rows).to(grad.dtype)
-        return first_order_only(
-            "a product in bfloat16", (grad_x, grad_weight, exact.sum(0) if ctx.has_bias else None), grad
-        )
+        grad_x = (coarse @ factor).to(ctx.x_dtype).view(*grad.shape[:-1], factor.shape[1])
+        grad_weight = (coarse.t() @ rows).to(ctx.weight_dtype)
+        grad_bias = exact.sum(0, dtype=ctx.weight_dtype) if ctx.has_bias else None
+        return first_order_only("a product in bfloat16", (grad_x, grad_weight, grad_bias, None), grad)

@@ -48,10 +48,15 @@ def _float_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return onednn.linear(x, weight, bias) if onednn.takes(x, weight, bias) else F.linear(x, weight, bias)
 
 
-def apply_linear(layer: nn.Module, x: Tensor) -> Tensor:
-    """What calling a linear layer gives, in the precision that was asked for, if the layer is nothing but one."""
+def apply_linear(layer: nn.Module, x: Tensor, *, rounded: bool = False) -> Tensor:
+    """What calling a linear layer gives, in the precision that was asked for, if the layer is nothing but one.
+
+    rounded  in a training in bfloat16, the result may stay in it
+    """
     if is_bare(layer, nn.Linear):
         assert isinstance(layer, nn.Linear)
+        if rounded and bfloat16.trains_in_bfloat16():
+            return bfloat16.linear(x, layer.weight, layer.bias, rounded=True)
         return linear(x, layer.weight, layer.bias)
     return layer(x)
 

@@ -246,15 +246,18 @@ def make_optimizer(net: nn.Module, settings: TrainSettings, *, new: Collection[s
 
 
 def _groups(net: nn.Module, settings: TrainSettings, new: frozenset[str]) -> list[dict[str, Any]]:
-    """The parameters in groups, each with the `share` of the learning rate that it has."""
-    if settings.new_lr is None or not new:
-        return [{"params": list(net.parameters()), "share": 1.0}]
-    by_name = dict(net.named_parameters())
-    known = [parameter for name, parameter in by_name.items() if name not in new]
-    others = [parameter for name, parameter in by_name.items() if name in new]
+    """The parameters in groups, each with the `share` of the learning rate that it has, and the weight decay.
+
+    AdamW decays matrices alone: biases and the gains of norms have no reason to be small (GPT, Radford 2018).
+    """
+    spares_vectors = settings.optimizer == "adamw" and settings.weight_decay > 0
+    found: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for name, parameter in net.named_parameters():
+        share = settings.new_lr / settings.lr if settings.new_lr is not None and name in new else 1.0
+        decay = 0.0 if spares_vectors and parameter.dim() < 2 else settings.weight_decay
+        found.setdefault((share, decay), []).append(parameter)
     return [
-        {"params": known, "share": 1.0},
-        {"params": others, "share": settings.new_lr / settings.lr},
+        {"params": parameters, "share": share, "weight_decay": decay} for (share, decay), parameters in found.items()
     ]
 
 
@@ -270,8 +273,10 @@ def one_step(
 
     begin  is told of the step, once the net is in training: so that some of it is frozen
     """
-    torch.manual_seed(_seed_of(settings.seed, step))
-    task.net.train()
+    # torch.manual_seed is this, and a note of the stack for each kind of device that there might be
+    torch.default_generator.manual_seed(_seed_of(settings.seed, step))
+    if not all(module.training for module in task.net.modules()):  # to look is quicker than to say it to each
+        task.net.train()
     if begin is not None:
         begin(step)
     optimizer.zero_grad()

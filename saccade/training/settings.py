@@ -30,7 +30,7 @@ class TrainSettings(Settings):
     optimizer: Literal["adam", "adamw", "sgd"] = "adam"  # sgd: without momentum
     lr: Annotated[float, Field(gt=0, le=10)] = 1e-3  # the highest learning rate
     betas: Annotated[list[Share], Field(min_length=2, max_length=2)] = Field(default=[0.9, 0.98])
-    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0  # adamw: of matrices alone, not of biases and norms
     schedule: Literal["constant", "inverse-sqrt", "cosine"] = "inverse-sqrt"
     warmup_steps: Annotated[int, Field(ge=0)] = 1000  # steps of linear growth before the schedule begins
     clip_norm: Annotated[float, Field(gt=0)] | None = 1.0  # the highest norm of the gradient

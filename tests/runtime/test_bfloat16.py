@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from saccade.nets import projected_cross_entropy
 from saccade.nets._kernels.cross_entropy import plain_projected_cross_entropy
 from saccade.nets._kernels.deferred import DeferredLinear
+from saccade.runtime import linear
 from saccade.runtime.bfloat16 import apply_linear, slow_without_bfloat16, training_precision, trains_in_bfloat16
 
 # bfloat16 keeps 8 bits: a rounded number is off by at most this share of it.
@@ -42,6 +43,32 @@ def test_products_are_those_of_rounded_numbers(shape: tuple[int, ...], bias: boo
         torch.testing.assert_close(one, other, rtol=HALF_A_BIT, atol=1e-5)
     if bias:
         torch.testing.assert_close(layer.bias.grad, slope.view(-1, 9).sum(0))
+
+
+def test_a_result_that_stays_rounded_is_that_of_rounded_numbers() -> None:
+    torch.manual_seed(5)
+    inner, outer = nn.Linear(12, 9), nn.Linear(9, 5)
+    x = torch.randn(3, 7, 12, requires_grad=True)
+    with training_precision("bfloat16"):
+        middle = linear.apply_linear(inner, x, rounded=True)
+        y = linear.apply_linear(outer, middle.relu())
+    assert (middle.dtype, y.dtype) == (torch.bfloat16, torch.float32)
+    exact = [one.detach().double().requires_grad_() for one in (x, *inner.parameters(), *outer.parameters())]
+    wanted = F.linear(F.linear(*exact[:3]).relu(), *exact[3:])
+    assert 0 < (y - wanted).norm() < 0.02 * wanted.norm()
+    slope = torch.randn_like(y)
+    given = [x, *inner.parameters(), *outer.parameters()]
+    found = torch.autograd.grad(y, given, slope)
+    for one, other in zip(found, torch.autograd.grad(wanted, exact, slope.double()), strict=True):
+        assert one.dtype == torch.float32
+        assert (one - other).norm() < 0.02 * other.norm()
+
+
+def test_nothing_stays_rounded_unless_learning() -> None:
+    layer, x = nn.Linear(6, 4), torch.randn(3, 6)
+    assert linear.apply_linear(layer, x, rounded=True).dtype == torch.float32
+    with training_precision("bfloat16"), torch.no_grad():
+        assert linear.apply_linear(layer, x, rounded=True).dtype == torch.float32
 
 
 def test_nothing_is_coarser_unless_asked_for_and_learning() -> None:

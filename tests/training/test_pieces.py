@@ -196,3 +196,16 @@ def test_tensorboard_gets_figures_and_attention(tmp_path: Path) -> None:
     assert {"train/loss", "train/rate", "valid/bleu"} <= set(events.Tags()["scalars"])
     assert [event.step for event in events.Scalars("valid/loss")] == [2, 4]
     assert set(events.Tags()["images"]) == {"attention/1", "attention/2", "attention/3"}
+
+
+@pytest.mark.parametrize(("optimizer", "spared"), [("adamw", ["1.bias"]), ("adam", [])])
+def test_vectors_do_not_decay_by_adamw(optimizer: str, spared: list[str]) -> None:
+    net = nn.Sequential(nn.ReLU(), nn.Linear(3, 2))
+    settings = TrainSettings.model_validate({"optimizer": optimizer, "weight_decay": 0.1})
+    names = {parameter: name for name, parameter in net.named_parameters()}
+    decay = {
+        names[one]: group["weight_decay"]
+        for group in make_optimizer(net, settings).param_groups
+        for one in group["params"]
+    }
+    assert decay == {name: 0.0 if name in spared else 0.1 for name in ("1.weight", "1.bias")}
