@@ -172,7 +172,8 @@ def _look_through(texts: Iterable[str], where: str) -> _About:
         blank = blank and not text.strip()
     if blank:
         raise BadRecordError(
-            f"{where}: a document without text; write some, or leave such documents out with data.bad_documents=skip",
+            f"{where}: a document without text; write some, or leave it out, as trainings do with"
+            " data.bad_documents=skip",
             reason="empty",
         )
     return _About(characters, newlines.returns, digest.digest())

@@ -10,7 +10,7 @@ from saccade.training.schedule import learning_rate
 from saccade.training.settings import BatchTrainSettings, Count, TokenTrainSettings, TrainSettings
 from saccade.training.stopping import Stopping
 from saccade.training.task import Task, count_parameters
-from saccade.training.transfer import NamedRows, Parts, Transfer, short_names, transfer
+from saccade.training.transfer import NamedRows, Parts, Transfer, short_names, tell_unknown, transfer
 
 __all__ = [
     "CHECKPOINT",
@@ -42,6 +42,7 @@ __all__ = [
     "read_journal",
     "save_checkpoint",
     "short_names",
+    "tell_unknown",
     "train",
     "transfer",
 ]

@@ -139,6 +139,7 @@ class _Training(Generic[BatchT]):
             if self.stopping.asked is not None:
                 self._stop(progress)
             if progress.step >= settings.steps or self.ended or _given_up(progress, settings):
+                self._say_why_early(progress)
                 break
             step = progress.step + 1
             batches = list(islice(stream, settings.accumulate))
@@ -162,6 +163,14 @@ class _Training(Generic[BatchT]):
             for callback in self.callbacks:
                 callback.on_step_end(step, loss / max(items, 1), task.model)
         return self._finished(progress)
+
+    def _say_why_early(self, progress: Progress) -> None:
+        settings = self.settings
+        if progress.step < settings.steps and not self.ended:
+            self.reporter.say(
+                f"{settings.monitor} was not better in {progress.since_best} validations: training ends after step"
+                f" {progress.step} of {settings.steps} (train.patience)"
+            )
 
     def _write(self, record: dict[str, Any]) -> None:
         self.journal.write(record | {"seconds": round(record["seconds"], 1)})

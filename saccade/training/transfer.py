@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from saccade.base.errors import InputError
+from saccade.training.reporter import Reporter
+from saccade.training.settings import TrainSettings
 
 Parts = Sequence[tuple[str, str]]  # a prefix of names in the net that is started from, and what it is in the new one
 _MOST_NAMED = 8
@@ -126,3 +128,12 @@ def short_names(names: Iterable[str], net: nn.Module) -> str:
         found[re.sub(r"(?<=\.)\d+(?=\.|$)", "*", whole)] = None
     shown = list(found)[:_MOST_NAMED]
     return ", ".join(shown) + (f", and {len(found) - len(shown)} more" if len(found) > len(shown) else "")
+
+
+def tell_unknown(settings: TrainSettings, reporter: Reporter, *, unknown: int, tokens: int) -> None:
+    """Say how much of what is learnt from the vocabulary of another model does not know."""
+    if settings.start_from is not None and unknown and not settings.grow_vocabulary:
+        reporter.say(
+            f"{unknown:,} of {tokens:,} tokens to learn from are not in the vocabulary of train.start_from;"
+            " train.grow_vocabulary=true adds what it lacks"
+        )

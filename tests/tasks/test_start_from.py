@@ -142,7 +142,12 @@ def test_a_language_model_of_another_text_with_a_grown_vocabulary(start: Path, t
 
 
 def test_the_vocabulary_stays_as_it_is_if_it_is_not_to_grow(start: Path, tmp_path: Path) -> None:
-    new = language_model(tmp_path / "run", NEW, **{"train.start_from": start / "model"})
+    said = Said()
+    new = language_model(tmp_path / "run", NEW, said, **{"train.start_from": start / "model"})
+    learnt = "\n".join(NEW * 8)
+    unknown = sum(letter not in "\n".join(OLD) for letter in learnt)
+    wanted = f"{unknown} of {len(learnt) + 2} tokens to learn from are not in the vocabulary"  # with a start and an end
+    assert any(line.startswith(wanted) for line in said.lines)
     assert (tmp_path / "run/vocabulary/text.txt").read_bytes() == (start / "model/text.txt").read_bytes()
     assert new.read("quiet", "here").note == "3 of 5 tokens are not in the vocabulary"
 

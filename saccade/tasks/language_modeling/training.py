@@ -21,7 +21,7 @@ from saccade.text.corpus_tokens import corpus_tokens
 from saccade.text.packed_rows import ROW_ORDERS, Rows
 from saccade.text.token_arrays import TokenArrays, remove_other_arrays
 from saccade.text.vocabularies.running import RunningText, RunningVocabulary, running_vocabulary_of
-from saccade.training import Reporter, Task, count_parameters
+from saccade.training import Reporter, Task, count_parameters, tell_unknown
 
 TOKENS = "tokens"  # the folder of a run that has its text as numbers
 _AT_ONCE = 64  # rows of validation
@@ -59,6 +59,7 @@ class LanguageTask(Task[Rows, LanguageModel]):
             seed=recipe.train.seed,
             documents=train.documents,
         )
+        tell_unknown(recipe.train, reporter, unknown=train.unknown, tokens=train.tokens)
         if valid.unknown:
             reporter.say(
                 f"data.valid: {valid.unknown:,} tokens are not in the vocabulary, and the model cannot foresee them"

@@ -30,8 +30,8 @@ def run(chosen: argparse.Namespace) -> int:
 
     def read(line: Line) -> Read:
         found = classifier.read(line.text, line.where)
-        if found.cut:
-            print(f"saccade: {line.where}: {found.cut}", file=sys.stderr)
+        if found.note:
+            print(f"saccade: {line.where}: {found.note}", file=sys.stderr)
         return found
 
     def answer(texts: Sequence[Read]) -> list[LabelledOutput]:

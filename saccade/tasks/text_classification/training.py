@@ -17,9 +17,9 @@ from saccade.tasks.text_classification.metrics import accuracy, confusion, macro
 from saccade.tasks.text_classification.model import Read, TextClassifier
 from saccade.tasks.text_classification.recipe import TextClassificationRecipe
 from saccade.tasks.text_classification.settings import TextClassifierSettings
-from saccade.text import VOCABULARY, pad
+from saccade.text import UNKNOWN, VOCABULARY, pad
 from saccade.text.vocabularies.running import running_vocabulary_of
-from saccade.training import Reporter, Task, count_parameters
+from saccade.training import Reporter, Task, count_parameters, tell_unknown
 
 _AT_ONCE = 64  # texts of validation
 
@@ -49,6 +49,8 @@ class TextClassificationTask(Task[TextBatch, TextClassifier]):
         self._train_labels, self._valid_labels = (self._numbers(part) for part in splits)
         lengths = [len(one.ids) for one in self._train]
         self._batches = LengthBatches(lengths, batch_size=recipe.train.batch_size, seed=recipe.train.seed)
+        unknown = sum(one.ids.count(UNKNOWN) for one in self._train)
+        tell_unknown(recipe.train, reporter, unknown=unknown, tokens=sum(lengths))
         cut = [one for one in self._train if one.cut]
         if cut:
             reporter.say(f"{len(cut):,} texts are longer than model.max_length={recipe.model.max_length}: cut off")

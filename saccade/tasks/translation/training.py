@@ -21,6 +21,7 @@ from saccade.tasks.translation.scores import score_outputs
 from saccade.tasks.translation.settings import TranslatorSettings
 from saccade.text import (
     MASK,
+    UNKNOWN,
     VOCABULARY,
     Batch,
     Batches,
@@ -34,7 +35,7 @@ from saccade.text import (
     save_vocabularies,
     truncate_tokens,
 )
-from saccade.training import Reporter, Task, count_parameters
+from saccade.training import Reporter, Task, count_parameters, tell_unknown
 
 
 class TranslationTask(Task[Batch, Translator]):
@@ -60,6 +61,9 @@ class TranslationTask(Task[Batch, Translator]):
         self.valid, valid_examples = self._encode(splits.valid, "valid", reporter)
         self._batches = Batches(self._of_epoch(pairs), tokens=recipe.train.batch_tokens, seed=recipe.train.seed)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
+        sides = [ids for example in self.examples for ids in example[:2]]
+        unknown = sum(ids.count(UNKNOWN) for ids in sides)
+        tell_unknown(recipe.train, reporter, unknown=unknown, tokens=sum(map(len, sides)))
         what = "pairs" if recipe.data.text is None else "texts"
         reporter.say(
             f"{len(self.examples):,} {what} to train on, {len(valid_examples):,} for validation;"

@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -122,6 +123,12 @@ def learn_pieces(texts: Iterable[str], *, size: int, method: Literal["bpe", "uni
         )
     except (RuntimeError, ValueError) as error:
         reason = str(error).rpartition("] ")[2]
+        needed = re.search(r"required_chars\. \d+ vs (\d+)", reason)
+        if needed:
+            raise InputError(
+                f"vocabulary.size: found {size}, wanted at least {needed[1]}, for so many letters and bytes stand by"
+                " themselves"
+            ) from None
         raise InputError(f"vocabulary: sentencepiece cannot learn {size} pieces from this text: {reason}") from None
     return model.getvalue()
 
