@@ -163,7 +163,8 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
     def expect_purpose(self, purpose: Purpose) -> None:
         """Raise unless the model was trained for this."""
         if self.settings.purpose != purpose:
-            raise InputError(f"this model was trained to {self.settings.purpose}, not to {purpose}")
+            known = self.settings.purpose
+            raise InputError(f"this model was trained to {known}, not to {purpose}; use it with: saccade {known}")
 
     def encode(self, text: str, where: str, *, overlong: Overlong = "split", prefix: str = "") -> EncodedSentence:
         """A sentence as tokens, and what its translation has to begin with; what cannot be read is refused."""

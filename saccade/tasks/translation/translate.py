@@ -53,6 +53,7 @@ def add_overlong_argument(parser: TakesOptions, *, usual: Overlong | None = "spl
 def run(chosen: argparse.Namespace) -> int:
     """Translate what has come."""
     translator = load(chosen.model, Translator)
+    translator.expect_purpose("translate")
 
     def encode(line: Line, prefix: str) -> EncodedSentence:
         return translator.encode(line.text, line.where, overlong=chosen.overlong, prefix=prefix)

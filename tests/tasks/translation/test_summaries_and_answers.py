@@ -202,7 +202,8 @@ def test_the_commands_and_the_methods_say_the_same(runs: Path, capsys: pytest.Ca
 def test_what_a_model_was_not_trained_for_is_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command, model, message in (
         ("summarize", "answers", "this model was trained to answer, not to summarize"),
-        ("answer", "summaries", "this model was trained to summarize, not to answer"),
+        ("answer", "summaries", "this model was trained to summarize, not to answer; use it with: saccade summarize"),
+        ("translate", "answers", "this model was trained to answer, not to translate; use it with: saccade answer"),
     ):
         capsys.readouterr()
         assert main([command, str(runs / model), str(runs / "nothing")]) == 2
