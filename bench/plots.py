@@ -5,6 +5,9 @@ lengths  NAME=evaluation.json ...        docs/bleu-by-length.svg, from `saccade 
 quality  quality.jsonl                   docs/quality-by-time.svg
 solve    NAME=RUN,RUN ...                docs/sequences-to-solve.svg, of `saccade train ntm-copy`, by bits a sequence
 right    NAME=RUN,RUN ...                docs/sequences-to-right.svg, the same by wrong bits, of ntm-recall and its like
+past     char-rnn.jsonl                  docs/char-rnn.svg, of `python -m bench.char_rnn`
+labels   few-labels.jsonl                docs/few-labels.svg, of `python -m bench.few_labels`
+pairs    pretraining.jsonl               docs/pretraining.svg, of `python -m bench.pretraining`
 """
 
 import argparse
@@ -170,6 +173,92 @@ def _line(axes: Axes, points: list[dict[str, Any]], colour: str, label: str) -> 
     axes.plot(minutes, bleu, marker=".", color=colour, label=label)
 
 
+def past(files: list[str]) -> Path:
+    """Loss against time of each seed, and what each model saves of the LSTM's loss at each kind of character."""
+    cases = [case for file in files for case in read_json_lines(file)]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3.4), layout="constrained")
+    models = list(dict.fromkeys(case["model"] for case in cases))
+    for colour, model in zip(COLOURS, models, strict=False):
+        for number, case in enumerate(case for case in cases if case["model"] == model):
+            minutes, losses = zip(*case["points"], strict=True)
+            left.plot(minutes, losses, marker=".", color=colour, label=model if number == 0 else None)
+    left.set_xlabel("minutes, one core each")
+    left.set_ylabel("validation loss, nats a character")
+    left.legend(frameon=False)
+    kinds = list(cases[0]["by_kind"])
+    base = _mean_by_kind(cases, models[0])
+    height = 0.8 / (len(models) - 1)
+    for number, model in enumerate(models[1:]):
+        found = _mean_by_kind(cases, model)
+        places = [row + (number - (len(models) - 2) / 2) * height for row in range(len(kinds))]
+        right.barh(places, [base[kind] - found[kind] for kind in kinds], height, color=COLOURS[number + 1], label=model)
+    right.set_yticks(range(len(kinds)), kinds)
+    right.invert_yaxis()
+    right.axvline(0, color="black", linewidth=0.8)
+    right.set_xlabel(f"nats a character less than {models[0]}")
+    return save(figure, "char-rnn.svg")
+
+
+def _mean_by_kind(cases: list[dict[str, Any]], model: str) -> dict[str, float]:
+    of_model = [case["by_kind"] for case in cases if case["model"] == model]
+    return {kind: sum(found[kind]["nats"] for found in of_model) / len(of_model) for kind in of_model[0]}
+
+
+def labels(files: list[str]) -> Path:
+    """Accuracy against the number of labelled sentences, a panel for each set: means over seeds, and each seed."""
+    cases = [case for file in files for case in read_json_lines(file) if case["seed"] < TRIES]
+    sets = list(dict.fromkeys(case["texts"] for case in cases))
+    figure, panels = plt.subplots(1, len(sets), figsize=(7.5, 3.2), layout="constrained", squeeze=False)
+    for axes, name in zip(panels[0], sets, strict=True):
+        mine = [case for case in cases if case["texts"] == name]
+        nets = dict.fromkeys((case["net"], case["start"]) for case in mine)
+        for colour, (net, start) in zip(COLOURS, nets, strict=False):
+            points = [
+                (case["labels"] or ALL_LABELS[name], case["accuracy"])
+                for case in mine
+                if (case["net"], case["start"]) == (net, start)
+            ]
+            _means(axes, points, colour, f"{net}, {start}", "-" if start == "pretrained" else "--")
+        _amounts(axes, [500, 2_000, ALL_LABELS[name]], "labelled sentences")
+        axes.set_title(name)
+        axes.set_ylabel("accuracy on the test sentences, %")
+    panels[0][-1].legend(frameon=False)
+    return save(figure, "few-labels.svg")
+
+
+def pairs(files: list[str]) -> Path:
+    """BLEU against the number of pairs, a line for each start."""
+    cases = [case for file in files for case in read_json_lines(file)]
+    figure, axes = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    for colour, start in zip(COLOURS, dict.fromkeys(case["start"] for case in cases), strict=False):
+        points = [(case["pairs"], case["bleu"]) for case in cases if case["start"] == start]
+        _means(axes, points, colour, start, "-")
+    _amounts(axes, sorted({case["pairs"] for case in cases}), "pairs of sentences")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("BLEU, test_2016_flickr")
+    axes.legend(frameon=False)
+    return save(figure, "pretraining.svg")
+
+
+TRIES = 100  # seeds from here on were for choosing a learning rate
+ALL_LABELS = {"sst2": 6_920, "trec": 4_952}
+
+
+def _means(axes: Axes, points: list[tuple[int, float]], colour: str, label: str, line: str) -> None:
+    """A line through the means, and each point."""
+    amounts = sorted({amount for amount, _ in points})
+    found = {amount: [value for where, value in points if where == amount] for amount in amounts}
+    axes.plot(amounts, [sum(found[one]) / len(found[one]) for one in amounts], line, color=colour, label=label)
+    axes.plot(*zip(*points, strict=True), ".", color=colour, markersize=4)
+
+
+def _amounts(axes: Axes, amounts: list[int], label: str) -> None:
+    axes.set_xscale("log")
+    axes.set_xticks(amounts, [f"{amount:,}" for amount in amounts])
+    axes.minorticks_off()
+    axes.set_xlabel(label)
+
+
 def read_json_lines(file: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(file).read_text().splitlines()]
 
@@ -180,7 +269,16 @@ def save(figure: Any, name: str) -> Path:
     return DOCS / name
 
 
-PICTURES = {"speed": speed, "lengths": lengths, "quality": quality, "solve": solve, "right": right}
+PICTURES = {
+    "speed": speed,
+    "lengths": lengths,
+    "quality": quality,
+    "solve": solve,
+    "right": right,
+    "past": past,
+    "labels": labels,
+    "pairs": pairs,
+}
 
 if __name__ == "__main__":
     main()

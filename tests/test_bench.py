@@ -14,6 +14,7 @@ from bench import before, busy, generate, pretraining
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
+from bench.trainings import Trainings, name_of
 from saccade.base.errors import InputError
 from saccade.runtime import threads as waiting
 from saccade.text import END
@@ -117,16 +118,32 @@ def test_smaller_parts_are_in_larger_ones_line_by_line(tmp_path: Path) -> None:
 
 def test_what_stands_in_the_journal_is_not_measured_again(tmp_path: Path) -> None:
     cases = [pretraining.Case("nothing", pairs, 1, 5e-3, 1.0) for pairs in (1000, 5000)]
-    assert list(pretraining.left_to_do(cases, tmp_path / "journal.jsonl")) == cases
     (tmp_path / "journal.jsonl").write_text(json.dumps({**cases[0]._asdict(), "bleu": 12.5}) + "\n")
-    assert list(pretraining.left_to_do(cases, tmp_path / "journal.jsonl")) == cases[1:]
+    measured: list[pretraining.Case] = []
+
+    def measure(case: pretraining.Case) -> dict[str, float]:
+        measured.append(case)
+        return {"bleu": 20.0}
+
+    for _ in range(2):
+        Trainings(tmp_path, 1).measure(cases, measure, at_once=2)
+    assert measured == cases[1:]
+    lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    assert [(line["pairs"], line["bleu"]) for line in lines] == [(1000, 12.5), (5000, 20.0)]
 
 
-def test_a_pretraining_whose_time_is_over_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the time is over in the midst of log; run the same command to go on"):
-        pretraining.Budget(0).run(["doctor"], tmp_path / "log")
+def test_a_comparison_whose_time_is_over_says_so(tmp_path: Path) -> None:
+    def measure(case: pretraining.Case) -> dict[str, float]:
+        trainings.saccade(name_of(case), case.start)
+        return {}
+
+    trainings = Trainings(tmp_path, 0)
+    with pytest.raises(InputError, match=r"the time is over in the midst of doctor-.*; run the same command to go on"):
+        trainings.measure([pretraining.Case("doctor", 1, 1, 1.0, 1.0)], measure)
+    trainings = Trainings(tmp_path, 1)
     with pytest.raises(InputError, match="saccade nonsense ended with code 2"):
-        pretraining.Budget(1).run(["nonsense"], tmp_path / "log")
+        trainings.measure([pretraining.Case("nonsense", 1, 1, 1.0, 1.0)], measure)
+    assert not (tmp_path / "journal.jsonl").exists()
 
 
 def test_a_text_is_timed_from_the_start_of_its_process(tmp_path: Path) -> None:
