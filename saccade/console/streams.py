@@ -9,7 +9,7 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -111,6 +111,24 @@ class Incoming:
             return Line(self._number, where, "", error)
 
 
+class Given:
+    """Lines that are there already, as those of a file with a form of its own."""
+
+    def __init__(self, name: str, texts: Sequence[tuple[str, str]]) -> None:
+        """Each text comes with what it is called in messages."""
+        self.name = name
+        self.size = len(texts)
+        self.taken = 0
+        self._lines = [Line(number, where, text) for number, (where, text) in enumerate(texts, start=1)]
+
+    def chunks(self, batch_size: int) -> Iterator[list[Line]]:
+        """A batch of them at a time."""
+        for first in range(0, self.size, batch_size):
+            lines = self._lines[first : first + batch_size]
+            self.taken += len(lines)
+            yield lines
+
+
 class _Again:
     """A stream with what was read of it already before the rest."""
 
@@ -146,7 +164,7 @@ def _size(file: IO[bytes]) -> int | None:
 
 
 @contextmanager
-def progress_of(incoming: Incoming, what: str) -> Iterator[Callable[[], None]]:
+def progress_of(incoming: Incoming | Given, what: str) -> Iterator[Callable[[], None]]:
     """A bar on the terminal, unless that is where lines come from or go to; gives what to call when there is more."""
     console = Console(stderr=True)
     typed = sys.stdin is not None and sys.stdin.isatty() and incoming.size is None

@@ -12,6 +12,7 @@ from saccade.tasks.language_modeling.model import LanguageModel
 from saccade.tasks.language_modeling.result import Generated
 from saccade.tasks.language_modeling.writing import Writing
 from saccade.tasks.load import load
+from saccade.text import END, SPECIAL
 
 _BETWEEN = "---"  # samples
 
@@ -50,6 +51,9 @@ def run(chosen: argparse.Namespace) -> None:
         _print(found, as_json=chosen.json)
     if found.note:
         print(f"saccade: {found.note}", file=sys.stderr)
+    if found.tokens[-1:] == [SPECIAL[END]]:
+        short = f"the model ended the text after {len(found.tokens):,} of {chosen.tokens:,} tokens"
+        print(f"saccade: {short}, as texts end that it learnt from", file=sys.stderr)
 
 
 def _show(text: str) -> None:

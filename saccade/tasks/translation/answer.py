@@ -3,10 +3,11 @@
 import argparse
 from pathlib import Path
 
+from saccade.base.compressed import plain_path
 from saccade.base.errors import InputError
 from saccade.base.files import decode_lines, read_text_file
 from saccade.console.parser import expect_text
-from saccade.console.streams import Line
+from saccade.console.streams import Given, Line
 from saccade.tasks.load import load
 from saccade.tasks.translation.model import EncodedSentence, Translator
 from saccade.tasks.translation.translate import (
@@ -15,7 +16,7 @@ from saccade.tasks.translation.translate import (
     write_line,
     write_lines,
 )
-from saccade.text import join_question, text_of_question
+from saccade.text import join_question, read_questions, text_of_question
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="-",
         metavar="FILE",
-        help="JSON lines, with a question and a passage (or context) in each; - or nothing: a pipe."
-        " With --question, the passage",
+        help="JSON lines, with a question and a passage (or context) in each, or SQuAD's own JSON (*.json); - or"
+        " nothing: a pipe. With --question, the passage",
     )
     parser.add_argument("--question", metavar="TEXT", help="answer this one")
     parser.add_argument("--passage", metavar="TEXT", help="from this passage, and not from that of FILE")
@@ -43,11 +44,21 @@ def run(chosen: argparse.Namespace) -> int:
     if one is not None:
         return write_line(chosen, model, Line(1, "the question", one))
 
+    squad = _of_squad(Path(chosen.file))
+
     def encode(line: Line, prefix: str) -> EncodedSentence:
-        source = text_of_question(line.text, line.where) if line.text.strip() else ""
+        source = text_of_question(line.text, line.where) if squad is None and line.text.strip() else line.text
         return model.encode(source, line.where, overlong=chosen.overlong, prefix=prefix)
 
-    return write_lines(chosen, model, encode, doing="answering")
+    return write_lines(chosen, model, encode, doing="answering", given=squad)
+
+
+def _of_squad(path: Path) -> Given | None:
+    """The questions of a file in SQuAD's form, which is no form of lines."""
+    if plain_path(path).suffix != ".json":
+        return None
+    questions = enumerate(read_questions(path), start=1)
+    return Given(str(path), [(f"{path}, question {number}", question.source) for number, question in questions])
 
 
 def _question(chosen: argparse.Namespace) -> str | None:

@@ -12,7 +12,7 @@ from saccade.console.options import TakesOptions
 from saccade.console.outputs import each, tell_failures
 from saccade.console.parser import count
 from saccade.console.search import add_search_arguments, search_of
-from saccade.console.streams import Incoming, Line, progress_of
+from saccade.console.streams import Given, Incoming, Line, progress_of
 from saccade.decode import Search
 from saccade.tasks.load import load
 from saccade.tasks.translation.model import OVERLONG, EncodedSentence, Overlong, Translator
@@ -61,11 +61,13 @@ def run(chosen: argparse.Namespace) -> int:
     return write_lines(chosen, translator, encode, doing="translating")
 
 
-def write_lines(chosen: argparse.Namespace, translator: Translator, encode: Encode, *, doing: str) -> int:
+def write_lines(
+    chosen: argparse.Namespace, translator: Translator, encode: Encode, *, doing: str, given: Given | None = None
+) -> int:
     """Write for what has come, piece by piece: one record for each line, in order, whatever is wrong with some."""
     how = Search(**search_of(chosen))
     prefixes = None if chosen.prefixes is None else read_lines(chosen.prefixes)
-    incoming = Incoming(chosen.file)
+    incoming = given or Incoming(chosen.file)
     failed = total = 0
     with progress_of(incoming, doing) as advance:
         for lines in incoming.chunks(chosen.batch_size):
@@ -95,7 +97,9 @@ def write_line(chosen: argparse.Namespace, translator: Translator, line: Line) -
     return 0
 
 
-def _prefixes_of(lines: list[Line], prefixes: list[str], chosen: argparse.Namespace, incoming: Incoming) -> list[str]:
+def _prefixes_of(
+    lines: list[Line], prefixes: list[str], chosen: argparse.Namespace, incoming: Incoming | Given
+) -> list[str]:
     here = prefixes[lines[0].number - 1 : lines[-1].number]
     if len(here) < len(lines):
         raise InputError(f"{chosen.prefixes} has {len(prefixes)} lines, {incoming.name} has more; wanted one for each")

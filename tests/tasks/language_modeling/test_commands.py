@@ -5,9 +5,11 @@ import math
 from pathlib import Path
 
 import pytest
+import torch
 
 from saccade.cli.main import main
 from saccade.tasks.language_modeling.model import LanguageModel
+from saccade.text import END
 from tests.tasks.language_modeling.makers import small_model
 
 
@@ -42,6 +44,16 @@ def test_generate_without_a_prompt_and_several(model: Path, capsys: pytest.Captu
     out, _ = said(capsys, "generate", model, "--tokens", 5, "--samples", 3)
     (wanted,) = LanguageModel.load(model).generate([""], tokens=5, samples=3)
     assert out == "\n---\n".join(one.text for one in (wanted, *wanted.alternatives)) + "\n"
+
+
+def test_a_text_that_ended_early_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ends = small_model("gru")
+    with torch.no_grad():
+        ends.net.output.bias[END] = 100.0
+    ends.save(tmp_path / "model")
+    out, err = said(capsys, "generate", tmp_path / "model", "abc", "--tokens", 20)
+    assert out == "abc\n"
+    assert err == "saccade: the model ended the text after 1 of 20 tokens, as texts end that it learnt from\n"
 
 
 def test_score_adds_up_documents(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -192,6 +192,10 @@ def test_the_commands_and_the_methods_say_the_same(runs: Path, capsys: pytest.Ca
     said = capsys.readouterr()
     assert said.out.splitlines() == [*wanted, "", ""]
     assert "line 5: found no text under 'question'" in said.err
+    squad = [{"context": p, "qas": [{"question": q, "answers": []}]} for q, p in zip(questions, passages, strict=True)]
+    (folder / "squad.json").write_text(json.dumps({"data": [{"paragraphs": squad}]}))
+    assert main(["answer", str(runs / "answers"), str(folder / "squad.json"), "--beam", "2", "--batch-size", "2"]) == 0
+    assert capsys.readouterr().out.splitlines() == wanted
     (folder / "passage.txt").write_text(passages[0].replace(" . ", " .\n"))
     asked = ["answer", str(runs / "answers"), "--question", questions[0], "--beam", "2"]
     for options in ([str(folder / "passage.txt")], ["--passage", passages[0]]):
