@@ -170,8 +170,12 @@ def save_figure(path: str | Path, attention: AttentionMap, **how: Any) -> None:
     if not isinstance(attention, AttentionMap):
         raise InputError(f"attention: found {type(attention).__name__}, wanted one map; of several, write maps[0]")
     form = form_of(path)
-    over_image = isinstance(attention.columns, Grid) and attention.columns.image is not None
-    figure = draw_overlay(attention, **how) if over_image else draw_figure(attention, **how)
+    if isinstance(attention.columns, Grid) and attention.columns.image is not None:
+        if how.pop("grid", False):
+            raise InputError("grid: over an image, layers and heads are drawn one at a time; choose one of them")
+        figure = draw_overlay(attention, **how)
+    else:
+        figure = draw_figure(attention, **how)
     write_file(path, figure_bytes(figure, form))
 
 

@@ -7,10 +7,12 @@ from pydantic import Field, model_validator
 from saccade.attention import SCORES, WEIGHTINGS
 from saccade.attention.scores import POSITIONS
 from saccade.base.settings import Settings, one_of
+from saccade.nets.small_cnn import Downsampling
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Layers = Annotated[int, Field(ge=1, le=128)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+ImageSize = Annotated[int, Field(ge=8, le=512)]
 RnnScore = Annotated[str, one_of(["none", "sum", "mean", *SCORES])]
 Weighting = Annotated[str, one_of(list(WEIGHTINGS))]
 PastScore = Annotated[str, one_of(["none", *SCORES])]
@@ -146,8 +148,9 @@ LanguageNetSettings = Annotated[LanguageRnnSettings | LanguageTransformerSetting
 class BlockSettings(Settings):
     """A small CNN of plain blocks, each of which halves the sides of the image."""
 
-    image_size: Annotated[int, Field(ge=8, le=512)] = 64  # images are made so large
+    image_size: ImageSize = 64  # images are made so large
     channels: Annotated[list[Size], Field(min_length=1, max_length=6)] = Field(default=[32, 64, 128])  # of each block
+    downsampling: Downsampling = "max"  # how they are halved: max or average pooling; or stride, of the convolution
     attend_after: list[int] = Field(default=[])  # blocks with self-attention after them, counted from 1
 
     @model_validator(mode="after")

@@ -89,7 +89,7 @@ def make_caption_net(settings: CaptionerSettings, *, size: int, own: nn.Module |
     """The net that the settings describe, for a vocabulary of that size; `own` is an image encoder of the user's."""
     model, how, grid = settings.model, settings.image_encoder, settings.image_encoder.grid
     if isinstance(how, SmallEncoderSettings):
-        own = SmallCnn(how.channels, attend_after=how.attend_after)
+        own = SmallCnn(how.channels, attend_after=how.attend_after, downsampling=how.downsampling)
     elif isinstance(how, PretrainedEncoderSettings) and how.fine_tune:
         own = FineTunedEncoder(how.level)
     if isinstance(model, CaptionRnnSettings):

@@ -51,7 +51,10 @@ class SmallEncoderSettings(BlockSettings):
 
     @property
     def grid(self) -> GridSize:
-        return GridSize(side=small_cnn_side(self.image_size, len(self.channels)), channels=self.channels[-1])
+        return GridSize(
+            side=small_cnn_side(self.image_size, len(self.channels), downsampling=self.downsampling),
+            channels=self.channels[-1],
+        )
 
 
 class OwnEncoderSettings(Settings):

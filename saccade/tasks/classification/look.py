@@ -1,19 +1,50 @@
-"""`saccade look` of a classifier that sees by glimpses: where they were, one after the other."""
+"""`saccade look` of a classifier: where its glimpses were, what each place of the image looked at, or its layers."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from saccade.base.errors import InputError
-from saccade.console.drawing import Drawing
-from saccade.console.inputs import one_image
-from saccade.look import save_path
+from saccade.console.drawing import Drawing, Maps, add_page_option
+from saccade.console.inputs import model_name, one_image
+from saccade.console.options import TakesOptions
+from saccade.console.parser import count
+from saccade.look import AttentionMap, Grid, Panel, save_path
+from saccade.nets.layers import Layer
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.result import ClassifierOutput
-from saccade.tasks.classification.settings import GlimpseSettings
+from saccade.tasks.classification.settings import CnnSettings, GlimpseSettings
 from saccade.tasks.kind import Look
 from saccade.vision import picture_for_pages
+
+
+def add_options(parser: TakesOptions) -> None:
+    parser.add_argument("--layers", action="store_true", help="the layers of the net and their sizes; takes no image")
+    parser.add_argument(
+        "--block", type=count, metavar="N", help="of a CNN: the self-attention after block N (the last)"
+    )
+    parser.add_argument(
+        "--place",
+        metavar="Y,X",
+        help="what this row and column of the feature map looked at, from 1,1 at the top left, in figures and the"
+        " terminal (the middle)",
+    )
+    add_page_option(parser, help="write a page with what all places looked at")
+
+
+def look_at_classifier(chosen: argparse.Namespace, classifier: Classifier) -> Drawing:
+    """Show the layers, or classify an image and show what was looked at."""
+    model = classifier.settings.model
+    if chosen.layers:
+        if chosen.inputs:
+            raise InputError(f"--layers: found {chosen.inputs[0]} beside it, wanted the model alone")
+        return Layers(classifier.layers())
+    image = one_image(chosen.inputs)
+    if isinstance(model, CnnSettings) and model.attend_after:
+        return _places(chosen, classifier, model, image)
+    expect_glimpses(classifier)
+    return glimpses_of(image, classifier.classify([image])[0], classifier)
 
 
 @dataclass(frozen=True)
@@ -38,14 +69,6 @@ class Glimpses(Drawing):
         return {"image": str(self.image)} | self.found.as_json()
 
 
-def look_at_glimpses(chosen: argparse.Namespace, classifier: Classifier) -> Glimpses:
-    """Classify an image."""
-    image = one_image(chosen.inputs)
-    expect_glimpses(classifier)
-    found = classifier.classify([image])[0]
-    return glimpses_of(image, found, classifier)
-
-
 def glimpses_of(image: Path, found: ClassifierOutput, classifier: Classifier) -> Glimpses:
     """What there is to draw of an answer."""
     model = expect_glimpses(classifier)
@@ -56,8 +79,90 @@ def expect_glimpses(classifier: Classifier) -> GlimpseSettings:
     """Raise unless the classifier sees by glimpses; gives its settings."""
     model = classifier.settings.model
     if model.kind != "glimpses":
-        raise InputError("this model sees everything at once; only one that sees by glimpses has a path to look at")
+        raise InputError(
+            "this model sees everything at once; only one that sees by glimpses has a path to look at, and only a CNN"
+            " with model.attend_after has self-attention (--layers shows the layers)"
+        )
     return model
 
 
-LOOK = Look("an image", look_at_glimpses)
+@dataclass(frozen=True)
+class Places(Drawing):
+    """What the places of an image looked at: on a page all of them, in a figure and the terminal one."""
+
+    all: Drawing
+    one: Drawing
+
+    def figure(self, path: Path) -> None:
+        self.one.figure(path)
+
+    def show(self) -> None:
+        self.one.show()
+
+    def as_json(self) -> dict[str, Any]:
+        return self.all.as_json()
+
+    def page(self, path: Path) -> None:
+        self.all.page(path)
+
+    def beside(self, other: Drawing) -> Drawing:
+        if not isinstance(other, Places):
+            return super().beside(other)
+        return Places(*(mine.beside(theirs) for mine, theirs in ((self.all, other.all), (self.one, other.one))))
+
+
+def _places(chosen: argparse.Namespace, classifier: Classifier, model: CnnSettings, image: Path) -> Places:
+    block = chosen.block or max(model.attend_after)
+    if block not in model.attend_after:
+        there = ", ".join(map(str, sorted(model.attend_after)))
+        raise InputError(f"--block: found {block}, wanted a block that self-attention stands after: {there}")
+    (found,) = classifier.classify([image], attention=True)
+    (seen,) = classifier.maps(
+        replace(found, self_attention={block: found.self_attention[block]}), image=image, name=found.label
+    )
+    title = f"{model_name(chosen.model)}: {found.label} {found.probability:.3f}"
+    place = _place(chosen.place, seen)
+    one = replace(seen, rows=[seen.rows[place]], weights=seen.weights[:, :, [place]])
+    return Places(*(Maps([Panel(title, [maps])], image.name) for maps in (seen, one)))
+
+
+def _place(chosen: str | None, attention: AttentionMap) -> int:
+    """Which row of a map stands for the place that was asked for, as `3,4`, or for the middle."""
+    grid = attention.columns
+    assert isinstance(grid, Grid)
+    if chosen is None:
+        return grid.height // 2 * grid.width + grid.width // 2
+    try:
+        y, x = map(int, chosen.split(","))
+    except ValueError:
+        raise InputError(f"--place: found {chosen!r}, wanted a row and a column, such as 1,1") from None
+    if not (1 <= y <= grid.height and 1 <= x <= grid.width):
+        raise InputError(f"--place: found {chosen}, wanted 1,1 to {grid.height},{grid.width}")
+    return (y - 1) * grid.width + x - 1
+
+
+@dataclass(frozen=True)
+class Layers(Drawing):
+    """The layers of a net as a table."""
+
+    layers: list[Layer]
+
+    def figure(self, path: Path) -> None:
+        raise InputError(f"{path}: there is no figure of the layers; --json has them as numbers")
+
+    def show(self) -> None:
+        rows = [("layer", "kind", "gives", "of a side", "parameters")]
+        for layer in self.layers:
+            size = " x ".join(map(str, layer.shape))
+            rows.append((layer.name, layer.kind, size, layer.formula, f"{layer.parameters:,}"))
+        rows.append(("", "", "", "", f"{sum(layer.parameters for layer in self.layers):,}"))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for *left, right in rows:
+            line = [text.ljust(width) for text, width in zip(left, widths, strict=False)]
+            print("  ".join([*line, right.rjust(widths[-1])]))
+
+    def as_json(self) -> dict[str, Any]:
+        return {"layers": [layer._asdict() for layer in self.layers]}
+
+
+LOOK = Look("an image", look_at_classifier, add_options)

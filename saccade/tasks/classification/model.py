@@ -1,4 +1,4 @@
-"""A trained classifier: images in, classes out; a CNN that sees all at once, or one that sees by glimpses."""
+"""A trained classifier: images in, classes out; a net that sees all at once, or one that sees by glimpses."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,49 +8,78 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from saccade.look import AttentionMap
+from saccade.look import AttentionMap, Grid
+from saccade.nets.layers import Layer, layers_of
 from saccade.tasks.batches import in_batches
-from saccade.tasks.classification.net import CnnNet, GlimpseNet
+from saccade.tasks.classification.net import ClassNet, make_class_net
 from saccade.tasks.classification.result import ClassifierOutput
-from saccade.tasks.classification.settings import ClassifierSettings, CnnSettings
+from saccade.tasks.classification.settings import ClassifierSettings
 from saccade.tasks.model import Model
-from saccade.vision import ImageSource, Pixels, image_name, match_background, named_images, read_image, scaled
+from saccade.vision import (
+    ImageSource,
+    Pixels,
+    image_name,
+    match_background,
+    named_images,
+    picture_for_pages,
+    read_image,
+    scaled,
+)
 
 
-class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
+class Classifier(Model[ClassifierSettings, ClassNet]):
     """A net with the names of its classes. `saccade.load(folder)` gives one."""
 
     config = ClassifierSettings
 
-    def __init__(self, net: CnnNet | GlimpseNet, settings: ClassifierSettings) -> None:
+    def __init__(self, net: ClassNet, settings: ClassifierSettings) -> None:
         self.net = net
         self.settings = settings
 
     @classmethod
     def make(cls, settings: ClassifierSettings) -> Self:
         """A classifier that has learnt nothing yet; its weights come from torch's random numbers."""
-        model, count = settings.model, len(settings.classes)
-        return cls(CnnNet(model, count) if isinstance(model, CnnSettings) else GlimpseNet(model, count), settings)
+        return cls(make_class_net(settings.model, len(settings.classes)), settings)
 
     @classmethod
     def maker(cls, settings: ClassifierSettings, folder: Path) -> Callable[[], Self]:
         return lambda: cls.make(settings)
 
-    def maps(self, result: ClassifierOutput) -> list[AttentionMap]:
-        """None: a classifier has no weights over its image, but a path of glimpses, or nothing."""
-        return []
+    def maps(self, result: ClassifierOutput, *, image: ImageSource | None = None, name: str = "") -> list[AttentionMap]:
+        """What each place of the image looked at, a map for each self-attention that there is; of glimpses none.
+
+        With `image` the pictures show it. The net sees all of an image as a square, and so do they.
+        """
+        shown = None if image is None else picture_for_pages(image)
+        maps: list[AttentionMap] = []
+        for block, weights in result.self_attention.items():
+            height, width = weights.shape[:2]
+            grid = Grid(height, width, shown)
+            square = weights.reshape(len(grid.labels()), -1)
+            title = f"{name}, self-attention after block {block}".removeprefix(", ")
+            maps.append(AttentionMap(grid.labels(), grid, square, "encoder", title))
+        return maps
+
+    def layers(self) -> list[Layer]:
+        """What each layer gives for an image, how large, and how many numbers it learns."""
+        side = self.settings.model.image_size
+        return layers_of(self.net, torch.zeros(1, 3, side, side))
 
     def classify(
         self,
         images: Sequence[ImageSource],
         *,
+        attention: bool = False,
         batch_size: int = 64,
         progress: Callable[[int], None] | None = None,
     ) -> list[ClassifierOutput]:
-        """Say what each image is: files, or their bytes."""
+        """Say what each image is: files, or their bytes.
+
+        attention  say what each place looked at, of a CNN with self-attention
+        """
 
         def classes(part: Sequence[tuple[str, ImageSource]]) -> list[ClassifierOutput]:
-            return self.classify_pixels([self.preprocess(image, name) for name, image in part])
+            return self.classify_pixels([self.preprocess(image, name) for name, image in part], attention=attention)
 
         return in_batches(classes, named_images(images), batch_size=batch_size, progress=progress)
 
@@ -62,16 +91,16 @@ class Classifier(Model[ClassifierSettings, CnnNet | GlimpseNet]):
         """Images `[N, H, W, 3]`, on the background that the net knows: black for white where it is the other one."""
         return match_background(self.settings.background, pixels)
 
-    def classify_pixels(self, pixels: Sequence[Pixels]) -> list[ClassifierOutput]:
+    def classify_pixels(self, pixels: Sequence[Pixels], *, attention: bool = False) -> list[ClassifierOutput]:
         """The same for images as `preprocess` gives them."""
         with self.running():
-            logits, locations = self.net(scaled(self.match_background(np.stack(pixels))))
-            shares = torch.softmax(logits, dim=-1)
+            output = self.net(scaled(self.match_background(np.stack(pixels))), need_weights=attention)
+            shares = torch.softmax(output.logits, dim=-1)
         results: list[ClassifierOutput] = []
         for row in range(len(pixels)):
             order = shares[row].argsort(descending=True).tolist()
             ranking = [(self.settings.classes[label], float(shares[row, label])) for label in order]
-            results.append(
-                ClassifierOutput(*ranking[0], ranking, None if locations is None else locations[row].numpy())
-            )
+            path = None if output.locations is None else output.locations[row].numpy()
+            seen = {block: weights[row].float().numpy() for block, weights in output.weights.items()}
+            results.append(ClassifierOutput(*ranking[0], ranking, path, seen))
         return results

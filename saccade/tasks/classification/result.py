@@ -1,6 +1,6 @@
 """What a classifier gives back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ class ClassifierOutput(Output):
     probability: float
     ranking: list[tuple[str, float]]  # all classes, the likeliest first
     path: NDArray[np.float32] | None = None  # [glimpses, 2], where each was: x and y from -1 to 1
+    # if they were asked for: by the block that self-attention stands after, [height, width, height, width], what each
+    # place of the feature map looked at
+    self_attention: dict[int, NDArray[np.float32]] = field(default_factory=dict[int, NDArray[np.float32]])
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists and numbers."""

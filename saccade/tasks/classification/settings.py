@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from saccade.base.settings import Settings
-from saccade.nets.settings import BlockSettings, Share, Size
+from saccade.nets.settings import BlockSettings, ImageSize, Share, Size
 from saccade.vision import Background
 
 
@@ -16,11 +16,20 @@ class CnnSettings(BlockSettings):
     dropout: Share = 0.0
 
 
+class MlpSettings(Settings):
+    """Fully connected layers over all pixels: a baseline."""
+
+    kind: Literal["mlp"]
+    image_size: ImageSize = 32  # images are made so large
+    hidden: Annotated[list[Size], Field(max_length=16)] = Field(default=[256])  # sizes of the layers between
+    dropout: Share = 0.0
+
+
 class GlimpseSettings(Settings):
     """The recurrent attention model (Mnih 2014), on images in grey."""
 
     kind: Literal["glimpses"]
-    image_size: Annotated[int, Field(ge=8, le=512)] = 28  # images are made so large
+    image_size: ImageSize = 28  # images are made so large
     glimpses: Annotated[int, Field(ge=1, le=100)] = 6
     patch_size: Annotated[int, Field(ge=1, le=256)] = 8  # pixels of a side of a glimpse
     scales: Annotated[int, Field(ge=1, le=6)] = 1  # how many times it is seen, each time twice as wide
@@ -30,7 +39,7 @@ class GlimpseSettings(Settings):
     )
 
 
-ClassModel = Annotated[CnnSettings | GlimpseSettings, Field(discriminator="kind")]
+ClassModel = Annotated[CnnSettings | MlpSettings | GlimpseSettings, Field(discriminator="kind")]
 
 
 class ClassifierSettings(Settings):

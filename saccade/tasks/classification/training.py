@@ -65,7 +65,7 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
         for first in range(0, len(valid.labels), _AT_ONCE):
             indices = np.arange(first, min(first + _AT_ONCE, len(valid.labels)))
             batch = self._batch(valid, indices)
-            logits, _ = self.model.net(batch.images)
+            logits = self.model.net(batch.images).logits
             total += torch.nn.functional.cross_entropy(logits, batch.labels, reduction="sum").item()
             right += int((logits.argmax(-1) == batch.labels).sum())
         return {"loss": total / len(valid.labels), "accuracy": 100 * right / len(valid.labels)}

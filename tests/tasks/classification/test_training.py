@@ -20,7 +20,13 @@ from saccade.look import draw_path, figure_bytes
 from saccade.tasks.classification.data import LabelledSplits, load_labelled_splits
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.recipe import ClassificationRecipe
-from saccade.tasks.classification.settings import ClassifierSettings, CnnSettings, GlimpseSettings
+from saccade.tasks.classification.settings import (
+    ClassifierSettings,
+    ClassModel,
+    CnnSettings,
+    GlimpseSettings,
+    MlpSettings,
+)
 from saccade.tasks.classification.training import ClassificationTask, augmented
 from saccade.tasks.find_recipe import load_recipe
 from saccade.training import Silent, train
@@ -29,6 +35,7 @@ from saccade.vision.labelled import read_idx
 
 DIGITS = make_digits(40, seed=0, side=16)
 CNN = {"kind": "cnn", "image_size": 16, "channels": [16, 32], "attend_after": [1]}
+MLP = {"kind": "mlp", "image_size": 16, "hidden": [48, 24], "dropout": 0.1}
 GLIMPSES = {"kind": "glimpses", "image_size": 16, "patch_size": 6, "scales": 2, "glimpses": 3, "dim": 64}
 
 
@@ -43,7 +50,7 @@ def learn(recipe: ClassificationRecipe, run: Path) -> dict[str, float]:
     return train(ClassificationTask(recipe, splits, run, Silent()), recipe.train, run, Silent())
 
 
-@pytest.mark.parametrize("model", [CNN, GLIMPSES], ids=["cnn", "glimpses"])
+@pytest.mark.parametrize("model", [CNN, MLP, GLIMPSES], ids=["cnn", "mlp", "glimpses"])
 def test_digits_are_learnt(model: dict[str, Any], tmp_path: Path):
     recipe = recipe_of(
         {"make": "digits", "images": 1000, "validation_size": 200},
@@ -144,8 +151,16 @@ def test_moved_images_are_pieces_of_wider_ones():
     assert all(a != b for a, b in zip(turned, plain, strict=True))
 
 
-@pytest.mark.parametrize("model", [CnnSettings.model_validate(CNN), GlimpseSettings.model_validate(GLIMPSES)])
-def test_a_classifier_is_saved_and_says_the_same(model: CnnSettings | GlimpseSettings, tmp_path: Path):
+@pytest.mark.parametrize(
+    "model",
+    [
+        CnnSettings.model_validate(CNN | {"downsampling": "stride"}),
+        MlpSettings.model_validate(MLP),
+        GlimpseSettings.model_validate(GLIMPSES),
+    ],
+    ids=lambda model: model.kind,
+)
+def test_a_classifier_is_saved_and_says_the_same(model: ClassModel, tmp_path: Path):
     torch.manual_seed(0)
     made = Classifier.make(ClassifierSettings(model=model, classes=["a", "b", "ü"]))
     made.net.eval()
@@ -158,7 +173,7 @@ def test_a_classifier_is_saved_and_says_the_same(model: CnnSettings | GlimpseSet
         assert one.probability == pytest.approx(other.probability, abs=1e-6)
         assert sum(share for _, share in one.ranking) == pytest.approx(1, abs=1e-5)
         assert one.ranking[0] == (one.label, one.probability)
-        assert (one.path is None) == (model.kind == "cnn")
+        assert (one.path is None) == (model.kind != "glimpses")
 
 
 def test_commands(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
