@@ -331,6 +331,11 @@ def test_the_commands_from_scenes_to_scores(tmp_path: Path, capsys: pytest.Captu
     assert len(lines[0]["attention"][0]) == 16
     assert "000001.png" in captured.err
     assert page.stat().st_size > 10_000
+    assert (
+        main(["look", str(run / "model"), str(folder / "images" / "000002.png"), "--png", str(folder / "look.png")])
+        == 0
+    )
+    assert (folder / "look.png").read_bytes().startswith(b"\x89PNG")
     where = ["--images", str(folder), "--captions", str(folder / "captions.jsonl")]
     assert main(["evaluate", str(run / "model"), *where, "--json", "--beam", "1"]) == 1  # for one cannot be read
     scores = json.loads(capsys.readouterr().out)
