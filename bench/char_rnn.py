@@ -73,7 +73,8 @@ def measure(case: Case, text: Path, speed: float, trainings: Trainings) -> dict[
     steps, run = round(speed * case.each), trainings.out / name_of(case)
     settings = [f"train.seed={case.seed}", f"train.lr={case.lr}", *schedule(steps, VALIDATIONS)]
     train(trainings, run, MODELS[case.model], text, settings)
-    points = [(line["seconds"] / 60, line["valid"]["loss"]) for line in journal_of(run) if "valid" in line]
+    # minutes of training alone, at the pace that was found: others may be at work meanwhile
+    points = [(line["step"] / speed, line["valid"]["loss"]) for line in journal_of(run) if "valid" in line]
     by_kind = loss_by_kind(saccade.load(run, saccade.LanguageModel), held_out(text))
     return {"steps": steps, "points": [(round(x, 3), round(y, 4)) for x, y in points], "by_kind": by_kind}
 
