@@ -19,6 +19,7 @@ PACKAGE = ROOT / "saccade"
 # From the top of the house to its ground. An import may only point down; rooms of one floor do not know each other.
 FLOORS = [
     {"cli"},
+    {"show"},
     {"tasks"},
     {"console"},
     {"training"},

@@ -1,0 +1,42 @@
+"""The topics: one file each, `name_with_underscores.py`, with `lesson(*, seed) -> Lesson`.
+
+The first line of a file's docstring says what is shown, in the list of `saccade show`. Nothing of a topic is imported
+before it is asked for.
+"""
+
+import ast
+import importlib
+from importlib import resources
+
+from saccade.base.errors import InputError
+from saccade.show.lesson import Lesson
+
+# In the order in which one may learn them.
+TOPICS: tuple[str, ...] = (
+    "worked-example",
+    "scores",
+    "scaling",
+    "positions",
+    "permutation",
+    "mask",
+    "heads",
+    "gradients",
+)
+
+
+def make_lesson(topic: str, *, seed: int = 1) -> Lesson:
+    """Compute what is shown of a topic; the same seed gives the same."""
+    if topic not in TOPICS:
+        raise InputError(f"topic: found {topic!r}, wanted one of {', '.join(TOPICS)}")
+    return importlib.import_module(f"{__name__}.{_file_of(topic)}").lesson(seed=seed)
+
+
+def summary(topic: str) -> str:
+    """What a topic shows, in a line; its module is read, and not imported."""
+    source = resources.files(__name__).joinpath(f"{_file_of(topic)}.py").read_text(encoding="utf-8")
+    docstring = ast.get_docstring(ast.parse(source)) or ""
+    return docstring.partition("\n")[0]
+
+
+def _file_of(topic: str) -> str:
+    return topic.replace("-", "_")
