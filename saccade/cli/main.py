@@ -24,6 +24,7 @@ SHARED = {
     "look": "show what a model looks at: in the terminal, as a figure, as a page",
     "recipe": "list, show and copy the recipes of the package",
     "data": "make a corpus with exact answers, or get a public one",
+    "show": "show an idea behind attention, computed as you look",
     "doctor": "say what this machine offers, and what of it is in use",
 }
 

@@ -25,10 +25,15 @@ TOPICS: tuple[str, ...] = (
 
 
 def make_lesson(topic: str, *, seed: int = 1) -> Lesson:
-    """Compute what is shown of a topic; the same seed gives the same."""
+    """Compute what is shown of a topic; the same seed gives the same, and torch's own draws go on as they would."""
+    import torch  # noqa: PLC0415 - it takes a second, and the list of topics does without
+
     if topic not in TOPICS:
         raise InputError(f"topic: found {topic!r}, wanted one of {', '.join(TOPICS)}")
-    return importlib.import_module(f"{__name__}.{_file_of(topic)}").lesson(seed=seed)
+    if not 0 <= seed < 1 << 63:
+        raise InputError(f"seed: found {seed}, wanted 0 to {(1 << 63) - 1}")
+    with torch.random.fork_rng(devices=[]):
+        return importlib.import_module(f"{__name__}.{_file_of(topic)}").lesson(seed=seed)
 
 
 def summary(topic: str) -> str:
