@@ -49,7 +49,8 @@ def matrix_svg(matrix: Matrix) -> str:
     leaning = longest * _LETTER > wide
     above = 6.0 + (0 if not longest else 0.75 * _LETTER * longest + 8 if leaning else 14)
     beside = 0.75 * _LETTER * len(columns[-1]) if leaning else 4.0
-    size = left + wide * len(columns) + beside, above + high * len(rows) + 2
+    bottom = above + high * len(rows)
+    size = max(left + wide * len(columns) + beside, 200.0), bottom + (2 if shown else 28)
     parts = [_open(size, matrix.caption)]
     for index, label in enumerate(columns):
         x = left + (index + 0.5) * wide
@@ -61,6 +62,8 @@ def matrix_svg(matrix: Matrix) -> str:
         for across, value in enumerate(matrix.weights[down].tolist()):
             at = (left + across * wide, above + down * high, wide, high)
             parts.extend(_cell(matrix, value, at, f"{label}, {columns[across]}", shown=shown))
+    if not shown:
+        parts.extend(_scale(matrix, left, bottom + 8))
     return "\n".join([*parts, "</svg>"])
 
 
@@ -81,6 +84,16 @@ def _cell(
         middle = f'x="{x + wide / 2:.1f}" y="{y + high / 2 + 4:.1f}" text-anchor="middle" pointer-events="none"'
         over = ' class="over"' if share > 0.5 else ""
         yield f"<text {middle}{over}>{digits}</text>"
+
+
+def _scale(matrix: Matrix, left: float, top: float) -> Iterator[str]:
+    """What the shades stand for, where no numbers say it."""
+    low, full = matrix.scale
+    for index, value in enumerate([low, 0.0, full] if matrix.diverging else [low, full]):
+        x, hue = left + 64 * index, "up" if value >= 0 else "down"
+        fill = f'fill="var(--{hue})" fill-opacity="{abs(value) / full:.3f}"'
+        yield f'<rect class="cell" x="{x:.1f}" y="{top:.1f}" width="16" height="16" {fill}/>'
+        yield f'<text x="{x + 22:.1f}" y="{top + 12:.1f}">{number(value)}</text>'
 
 
 def bars_svg(bars: Bars) -> str:

@@ -1,6 +1,7 @@
 """A lesson as a figure, by matplotlib: PNG, SVG or PDF, one block under the other."""
 
 import itertools
+import math
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _WIDE, _EDGE, _GAP = 8.0, 0.4, 0.22  # inches: the sheet, its margin, what is between two blocks
 _ROOM = _WIDE - 2 * _EDGE
-_LINE, _LETTER = 0.19, 0.078  # inches of a line and of a letter of text
+_LINE, _LETTER, _BOLD = 0.19, 0.076, 0.088  # inches of a line, of a letter of text, and of a bold one
 _POINTS = 9.5
 _BETWEEN = 0.25  # inches between two columns of a table
 _COLOURS = ("#0b57a4", "#c2501c", "#1a7f45", "#8a3fa0", "#7a6000", "#a8164f")
@@ -99,8 +100,8 @@ def _below_caption(caption: str, piece: _Piece) -> _Piece:
     return _Piece(above.high + 0.06 + piece.high, draw)
 
 
-def _wrap(text: str, wide: float = _ROOM) -> list[str]:
-    return textwrap.wrap(drawable(text), max(8, int(wide / _LETTER)))
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(drawable(text), int(_ROOM / _LETTER))
 
 
 def _lines(lines: Sequence[str], *, line: float = _LINE, **how: Any) -> _Piece:
@@ -114,12 +115,18 @@ def _lines(lines: Sequence[str], *, line: float = _LINE, **how: Any) -> _Piece:
 def _table(table: Table) -> _Piece:
     """Columns as wide as what is in them; where that is too much, the widest of them is broken into lines."""
     everything = [table.header, *table.rows]
-    wide = [_LETTER * max(map(len, column)) + _BETWEEN for column in zip(*everything, strict=True)]
+    wide = [
+        max(_BOLD * len(name), *(_LETTER * len(cell) for cell in cells)) + _BETWEEN
+        for name, *cells in zip(*everything, strict=True)
+    ]
     widest = wide.index(max(wide))
     wide[widest] = max(1.0, wide[widest] - max(0.0, sum(wide) - _ROOM))
+    letters = [math.ceil((size - _BETWEEN) / _LETTER) for size in wide]
     lefts = [*itertools.accumulate(wide, initial=_EDGE)][:-1]
-    rows = [[_wrap(cell, size - _BETWEEN) for cell, size in zip(row, wide, strict=True)] for row in everything]
-    heights = [_LINE * max(map(len, row)) + 0.05 for row in rows]
+    rows = [
+        [textwrap.wrap(drawable(cell), count) for cell, count in zip(row, letters, strict=True)] for row in everything
+    ]
+    heights = [_LINE * max(1, *map(len, row)) + 0.05 for row in rows]
     numbers = [holds_numbers(table, index) for index in range(len(wide))]
 
     def draw(sheet: _Sheet, top: float) -> None:
@@ -185,7 +192,7 @@ def _matrix(matrix: Matrix) -> _Piece:
     rows, columns = ([drawable(label) for label in labels] for labels in (matrix.rows, matrix.columns))
     shown = len(columns) <= _MOST_WITH_NUMBERS
     left = _LETTER * max(map(len, rows), default=0) + 0.1
-    wide = 0.52 if shown else min(0.24, (_ROOM - left) / len(columns))
+    wide = 0.58 if shown else min(0.24, (_ROOM - left) / len(columns))
     cell = 0.27 if shown else wide
     longest = max(map(len, columns), default=0)
     leaning = longest * _LETTER > wide
@@ -209,8 +216,10 @@ def _matrix(matrix: Matrix) -> _Piece:
         axes.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False, labelsize=8.5)
         if shown:
             _write_numbers(axes, matrix)
+        else:
+            _write_scale(sheet, top + above + cell * len(rows) + 0.08, matrix)
 
-    return _Piece(above + cell * len(rows), draw)
+    return _Piece(above + cell * len(rows) + (0 if shown else 0.3), draw)
 
 
 def _write_numbers(axes: Any, matrix: Matrix) -> None:
@@ -219,6 +228,23 @@ def _write_numbers(axes: Any, matrix: Matrix) -> None:
             ink = "white" if abs(value) > matrix.scale[1] / 2 else "black"
             text = f"{value:.{matrix.digits}f}"
             axes.text(across + 0.5, down + 0.5, text, ha="center", va="center", fontsize=8, color=ink)
+
+
+def _write_scale(sheet: _Sheet, top: float, matrix: Matrix) -> None:
+    """What the shades stand for, where no numbers say it."""
+    from matplotlib.patches import Rectangle  # noqa: PLC0415
+
+    low, full = matrix.scale
+    values = [low, 0.0, full] if matrix.diverging else [low, full]
+    axes = sheet.axes(_EDGE, top, 0.9 * len(values), 0.18)
+    axes.set_axis_off()
+    axes.set_xlim(0, 0.9 * len(values))
+    axes.set_ylim(0, 0.18)
+    colours = _colours(diverging=matrix.diverging)
+    for index, value in enumerate(values):
+        colour = colours((value - low) / (full - low))
+        axes.add_patch(Rectangle((0.9 * index, 0.01), 0.18, 0.16, facecolor=colour, edgecolor="#d1d9e0"))
+        axes.text(0.9 * index + 0.26, 0.09, number(value), va="center", fontsize=8.5)
 
 
 def _colours(*, diverging: bool) -> Any:

@@ -38,7 +38,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                 caption="Gradient of the loss of the last word with respect to each word of the source (GRU)",
             ),
             Table(
-                ("cell", *(f"{name}: first word" for name in SCORES), *("last word" for _ in SCORES)),
+                ("cell", "first, without", "first, with", "last, without", "last, with"),
                 tuple(
                     (
                         cell,
@@ -47,6 +47,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                     )
                     for cell in CELLS
                 ),
+                caption="The same at the first and at the last word of the source, without attention and with it",
             ),
             Text(
                 f"Without attention, the way from the last word written to the first word read goes through"

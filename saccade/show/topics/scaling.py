@@ -40,7 +40,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                 SIZES, entropies, "size d of queries and keys", "bits", log_x=True, caption="Entropy of the weights"
             ),
             Table(
-                ("d", "spread of q · k", "entropy", "scaled", "slope", "scaled"),
+                ("d", "spread of q · k", "entropy", "entropy, / √d", "slope", "slope, / √d"),
                 tuple(
                     (
                         f"{SIZES[index]}",
