@@ -53,10 +53,10 @@ def lesson(*, seed: int = 1) -> Lesson:
                 f"Without attention, the way from the last word written to the first word read goes through"
                 f" {2 * WORDS - 1} steps of the cell, each of which multiplies the gradient by something below 1:"
                 f" {number(without)} is left. With attention, the last step looks at the state of every word read, the"
-                f" first as well, so that there is a way of one step to each of them: {number(with_)}. That is why"
-                " translation with attention does not get worse as sentences get longer. Training can open the gates of"
-                " a GRU and an LSTM further than they are in these new nets, but it has to find that out through the"
-                " same narrow way."
+                f" first as well, so that there is a way of one step to each of them: {number(with_)}. That is how"
+                " translation with attention got long sentences right, too (Bahdanau 2015, figure 2). Training can"
+                " open the gates of a GRU and an LSTM further than they are in these new nets, but it has to find that"
+                " out through the same narrow way."
             ),
         ),
         paper="Bengio 1994, Learning Long-Term Dependencies with Gradient Descent is Difficult; Bahdanau 2015",

@@ -5,7 +5,7 @@ import inspect
 import torch
 from torch import Tensor
 
-from saccade.attention import SCORES, Score, attend, make_score
+from saccade.attention import SCORES, Score, StatefulScore, attend, make_score
 from saccade.show.lesson import Lesson, Matrix, Table, Text
 
 WORDS = ("a", "dog", "runs", "through", "snow")
@@ -17,6 +17,7 @@ def lesson(*, seed: int = 1) -> Lesson:
     query, key = make_items()
     scores = {name: make_score(name, SIZE, SIZE) for name in SCORES}
     weights = {name: weights_of(score, query, key) for name, score in scores.items()}
+    stateful = [name for name, score in scores.items() if isinstance(score, StatefulScore)]
     favourite = {name: WORDS[int(row.argmax())] for name, row in weights.items()}
     return Lesson(
         "How well does a key fit a query?",
@@ -26,7 +27,14 @@ def lesson(*, seed: int = 1) -> Lesson:
                 " Here one query looks at five keys. It points where the key of 'runs' points. The key of 'snow' points"
                 " there in part, and is three times as long. The others are at right angles to it."
             ),
-            Table(("score", "formula"), tuple((name, formula_of(score)) for name, score in scores.items())),
+            Table(
+                ("score", "formula"),
+                [
+                    (name if first else "", line)
+                    for name, score in scores.items()
+                    for first, line in zip((True, False), formula_of(score), strict=False)
+                ],
+            ),
             Matrix(torch.stack(list(weights.values())).numpy(), tuple(weights), WORDS, caption="The weights"),
             Text(
                 f"The cosine knows directions alone: it looks at {favourite['cosine']!r} most, with"
@@ -36,8 +44,8 @@ def lesson(*, seed: int = 1) -> Lesson:
                 " which are fresh here, so that what they look at means nothing yet: they have to be trained."
             ),
             Text(
-                "The query was asked twice, and these are the weights of the second time. That matters to two scores"
-                " which see where was looked before: location-aware and coverage."
+                "The query was asked twice, and these are the weights of the second time. That matters to the scores"
+                f" which see where was looked before: {', '.join(stateful)}."
             ),
         ),
         paper="Graves 2014 (cosine), Bahdanau 2015 (additive), Luong 2015 (dot, general, location),"
@@ -61,8 +69,9 @@ def weights_of(score: Score, query: Tensor, key: Tensor) -> Tensor:
     return output.weights[0, -1]
 
 
-def formula_of(score: Score) -> str:
-    """The line of the score's docstring that begins with `e[t, s] =`, without the shapes behind it."""
-    lines = (inspect.getdoc(score) or "").splitlines()
-    line = next((one.strip() for one in lines if one.strip().startswith("e[t, s] =")), "")
-    return "   ".join(part for part in line.split("    ") if part.strip() and not part.strip().startswith("["))
+def formula_of(score: Score) -> list[str]:
+    """What the score's docstring says behind `e[t, s] =`, and what of it is explained there; without the shapes."""
+    lines = (line.strip() for line in (inspect.getdoc(score) or "").splitlines())
+    formula = next((line for line in lines if line.startswith("e[t, s] =")), "")
+    parts = (part.strip().removesuffix(",") for part in formula.split("    "))
+    return [part for part in parts if part and not part.startswith("[")]
