@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from saccade.runtime.threads import wait_briefly
 
 if TYPE_CHECKING:
-    from saccade import attention, decode, look, metrics, nets, tasks, text, training, vision
+    from saccade import attention, decode, look, metrics, nets, show, tasks, text, training, vision
     from saccade.base.errors import InputError
     from saccade.tasks.algorithms.model import NeuralTuringMachine
     from saccade.tasks.captioning.model import Captioner
@@ -33,7 +33,7 @@ __version__ = "0.1.0"
 wait_briefly()  # here, because it has to be before torch is loaded
 
 # Where each name is. It is imported when it is asked for: `saccade.attention` alone should not need all of this.
-_ROOMS = ("attention", "decode", "look", "metrics", "nets", "tasks", "text", "training", "vision")
+_ROOMS = ("attention", "decode", "look", "metrics", "nets", "show", "tasks", "text", "training", "vision")
 _NAMES = {
     "MemoryNetwork": "saccade.tasks.story_qa.model",
     "Captioner": "saccade.tasks.captioning.model",
@@ -86,6 +86,7 @@ __all__ = [
     "look",
     "metrics",
     "nets",
+    "show",
     "tasks",
     "text",
     "train",

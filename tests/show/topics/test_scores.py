@@ -1,15 +1,13 @@
 """Every score, against its formula in float64."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
 
-from saccade.attention import SCORES, make_score
+from saccade.attention import SCORES, Soft, make_score
 from saccade.show import Matrix, Table, make_lesson
 from saccade.show.topics.scores import SIZE, WORDS, formula_of, make_items
-from tests.attention.reference import SCORE_FORMULAS
+from tests.attention.reference import reference_weights
 from tests.show.blocks import blocks, column, prose
 
 
@@ -19,13 +17,10 @@ def test_the_weights_are_those_of_the_formulas() -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         query, key = (x[0].double() for x in make_items())
-        scores = [copy.deepcopy(make_score(name, SIZE, SIZE)).double() for name in SCORES]
+        scores = [make_score(name, SIZE, SIZE).double() for name in SCORES]
     for score, weights in zip(scores, shown.weights, strict=True):
-        past: list[torch.Tensor] = []
-        for q in query:
-            numbers = [SCORE_FORMULAS[type(score)](score, q, k, s, past) for s, k in enumerate(key)]
-            past.append(torch.stack(numbers).softmax(0).detach())
-        np.testing.assert_allclose(weights, past[-1].numpy(), atol=1e-6)
+        wanted = reference_weights(score, Soft(), query, key, torch.ones(len(query), len(key)))
+        np.testing.assert_allclose(weights, wanted[-1].detach().numpy(), atol=1e-6)
 
 
 def test_the_keys_are_as_the_text_says() -> None:
