@@ -1,7 +1,7 @@
 """The topics: one file each, `name_with_underscores.py`, with `lesson(*, seed) -> Lesson`.
 
-The first line of a file's docstring says what is shown, in the list of `saccade show` and in docs/show.md. Nothing of a topic is imported
-before it is asked for.
+The first line of a file's docstring says what is shown, in the list of `saccade show` and in docs/show.md. Nothing of a
+topic is imported before it is asked for.
 """
 
 import ast
