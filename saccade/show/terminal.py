@@ -18,7 +18,7 @@ _WIDEST = 80  # columns of the terminal that are used, however many there are
 _SHADES = "·░▒▓█"
 _MARKS = "●○■□▲△◆◇"
 _HIGH = 14  # lines of a diagram
-_LONGEST = 16  # letters of a label that stands downwards
+_LONGEST = 16  # columns of the terminal for a label
 
 
 def draw_lesson(lesson: Lesson, *, width: int = _WIDEST) -> Group:
@@ -75,47 +75,48 @@ def _draw_bars(bars: Bars, width: int) -> list[str]:
 
 def _draw_matrix(matrix: Matrix, width: int) -> Iterator[str]:
     """Shades, and beside each its number if all columns have room so; else shades alone, in parts if need be."""
-    texts = [[_digits(value, matrix.digits) for value in row] for row in matrix.weights.tolist()]
-    low, high = matrix.scale
-    margin = max(map(cell_len, matrix.rows), default=0) + 1
-    longest = max((len(text) for row in texts for text in row), default=1)
-    count = max(1, len(matrix.columns))
-    if margin + count * (longest + 5) <= width:  # two shades, a space, the number, two spaces
-        cell, shades = longest + 5, 2
-    else:
-        texts = [[""] * len(row) for row in texts]
-        cell = next((size for size in (3, 2) if margin + count * size <= width), 1)
-        shades = min(cell, 2)
-    columns = [set_cell_size(label, _LONGEST) if cell_len(label) > _LONGEST else label for label in matrix.columns]
-    at_a_time = max(1, (width - margin) // cell)
+    rows, columns = ([_fit(label) for label in labels] for labels in (matrix.rows, matrix.columns))
+    margin, count = max(map(cell_len, rows), default=0) + 1, max(1, len(columns))
+    cells, scale = _shades_and_numbers(matrix), matrix.scale
+    wide = max((len(cell) for row in cells for cell in row), default=0) + 2
+    has_numbers = margin + count * wide <= width
+    if not has_numbers:
+        wide = next((size for size in (3, 2) if margin + count * size <= width), 1)
+        cells = [[_shade(value, scale) * min(wide, 2) for value in row] for row in matrix.weights.tolist()]
+    at_a_time = max(1, (width - margin) // wide)
     for first in range(0, len(columns), at_a_time):
         part = slice(first, first + at_a_time)
         if first:
             yield ""
-        yield from ((" " * margin + line).rstrip() for line in _header(columns[part], cell))
-        for label, row, numbers in zip(matrix.rows, matrix.weights[:, part], texts, strict=True):
-            line = (
-                set_cell_size(
-                    f"{_shade(value, low, high) * shades} {text:>{longest}}"
-                    if text
-                    else _shade(value, low, high) * shades,
-                    cell,
-                )
-                for value, text in zip(row.tolist(), numbers[part], strict=True)
-            )
-            yield f"{set_cell_size(label, margin)}{''.join(line)}".rstrip()
-    if not any(map(any, texts)):
+        yield from ((" " * margin + line).rstrip() for line in _header(columns[part], wide))
+        for label, row in zip(rows, cells, strict=True):
+            line = "".join(set_cell_size(cell, wide) for cell in row[part])
+            yield f"{set_cell_size(label, margin)}{line}".rstrip()
+    if not has_numbers:
         middle = f"   {_SHADES[2]} 0" if matrix.diverging else ""
-        yield f"{' ' * margin}{_SHADES[0]} {number(low)}{middle}   {_SHADES[-1]} {number(high)}"
+        yield f"{' ' * margin}{_SHADES[0]} {number(scale[0])}{middle}   {_SHADES[-1]} {number(scale[1])}"
 
 
-def _digits(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if np.isfinite(value) else "-"
+def _fit(label: str) -> str:
+    label = drawable(label)
+    return label if cell_len(label) <= _LONGEST else set_cell_size(label, _LONGEST - 1) + "…"
 
 
-def _shade(value: float, low: float, high: float) -> str:
+def _shades_and_numbers(matrix: Matrix) -> list[list[str]]:
+    """Each cell as two shades and its number, all as wide as the widest."""
+    values, scale = matrix.weights.tolist(), matrix.scale
+    texts = [[f"{value:.{matrix.digits}f}" if np.isfinite(value) else "-" for value in row] for row in values]
+    longest = max((len(text) for row in texts for text in row), default=0)
+    return [
+        [f"{_shade(value, scale) * 2} {text:>{longest}}" for value, text in zip(*row, strict=True)]
+        for row in zip(values, texts, strict=True)
+    ]
+
+
+def _shade(value: float, scale: tuple[float, float]) -> str:
     if not np.isfinite(value):
         return " "
+    low, high = scale
     return _SHADES[min(4, int(5 * (value - low) / (high - low)))]
 
 

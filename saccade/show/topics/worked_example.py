@@ -51,7 +51,7 @@ def lesson(*, seed: int = 1) -> Lesson:
             ),
             Table(("step", "formula", *_WORDS), rows),
             Text(
-                f"5  add them up: c = {weights[0]:.2f} {vector(first)} + {weights[1]:.2f} {vector(second)}"
+                f"Step 5 adds them up: c = {weights[0]:.2f} {vector(first)} + {weights[1]:.2f} {vector(second)}"
                 f" = {vector(context)}"
             ),
             Bars(_WORDS, weights, "weight", caption=f"What {_WORDS[0]!r} looks at"),
