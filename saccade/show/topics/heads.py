@@ -1,6 +1,6 @@
 """several heads look at different things at once, and cost what one head costs"""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -21,7 +21,7 @@ STEPS, BATCH = 250, 64
 class Trained(NamedTuple):
     """What became of so many heads."""
 
-    weights: NDArray  # [H, T, S], of the places that have to answer, the mean of new sequences
+    weights: NDArray[Any]  # [H, T, S], of the places that have to answer, the mean of new sequences
     right: float  # percentage of letters
     parameters: int
     operations: int  # of one sequence

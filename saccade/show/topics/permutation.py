@@ -1,7 +1,7 @@
 """self-attention without positions does not know the order of words; with positions it does"""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -77,12 +77,13 @@ def make_layers() -> tuple[MultiHead, dict[str, Layer]]:
     }
 
 
-def word_changes(layer: Layer, words: Tensor, order: list[int]) -> list[float]:
+def word_changes(layer: Layer, words: Tensor, order: Sequence[int]) -> list[float]:
     """How far the output of each word moves when the words come in another order."""
+    order = list(order)
     moved = layer(words[:, order])  # [1, S, DIM]
     return (moved - layer(words)[:, order])[0].norm(dim=-1)[torch.tensor(order).argsort()].tolist()
 
 
 def furthest_from_commuting(layer: Layer, words: Tensor) -> float:
     """The largest change of a word over all orders: 0 if the layer commutes with permutations."""
-    return max(max(word_changes(layer, words, list(order))) for order in itertools.permutations(range(words.shape[1])))
+    return max(max(word_changes(layer, words, order)) for order in itertools.permutations(range(words.shape[1])))

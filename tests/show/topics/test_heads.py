@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from saccade.show import Matrix, Table, make_lesson
+from saccade.show import Matrix, Table
 from saccade.show.topics.heads import BACK, DIM, LENGTH, LETTERS, Trained, make_batch
 from tests.show.blocks import blocks, column
+from tests.show.samples import lesson_of
 
 
 def test_what_is_wanted_are_the_letters_so_far_back() -> None:
@@ -29,7 +30,7 @@ def test_the_share_of_a_head_is_a_diagonal_of_its_weights() -> None:
 
 @pytest.fixture(scope="module")
 def found() -> tuple[list[np.ndarray], Table]:
-    shown = make_lesson("heads")
+    shown = lesson_of("heads")
     (table,) = blocks(shown, Table)
     return [matrix.weights for matrix in blocks(shown, Matrix)], table
 

@@ -24,9 +24,9 @@ def test_what_is_measured_is_nothing_for_torchs_own_layer_and_something_once_it_
 def test_a_word_that_moved_is_compared_with_itself() -> None:
     words = torch.arange(3.0)[None, :, None].expand(1, 3, DIM)
     only_last = torch.tensor([0.0, 0.0, 1.0])[None, :, None]  # a layer that sees where a word stands
-    changes = word_changes(lambda x: x * only_last, words, list(TURNED))
+    changes = word_changes(lambda x: x * only_last, words, TURNED)
     assert [change > 0 for change in changes] == [False, False, True]
-    assert word_changes(lambda x: 2 * x, words, list(TURNED)) == [0, 0, 0]
+    assert word_changes(lambda x: 2 * x, words, TURNED) == [0, 0, 0]
 
 
 def test_without_positions_outputs_and_weights_change_places_alone() -> None:
