@@ -47,7 +47,7 @@ def test_the_numbers_are_drawn() -> None:
     for line, wanted in zip(lines.lines, ([1, 2, 3], [3, 2, np.nan]), strict=True):
         np.testing.assert_array_equal(np.asarray(line.get_ydata()), wanted)
     assert lines.get_xscale() == "log"
-    drawn: list[Any] = bars.patches
+    drawn: Any = bars.patches
     assert [bar.get_width() for bar in drawn] == [1, 4]
 
 

@@ -36,12 +36,13 @@ def test_the_same_seed_gives_the_same(topic: str) -> None:
     assert as_page(make_lesson(topic)) == as_page(lesson_of(topic))
 
 
-def test_torchs_own_draws_go_on_as_they_would() -> None:
+def test_torchs_own_draws_and_threads_go_on_as_they_would() -> None:
     torch.manual_seed(5)
-    wanted = torch.rand(3)
+    wanted, threads = torch.rand(3), torch.get_num_threads()
     torch.manual_seed(5)
     make_lesson("permutation", seed=11)
     assert torch.rand(3).equal(wanted)
+    assert torch.get_num_threads() == threads
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ topic is imported before it is asked for.
 
 import ast
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 
 from saccade.base.errors import InputError
@@ -26,14 +28,26 @@ TOPICS: tuple[str, ...] = (
 
 def make_lesson(topic: str, *, seed: int = 1) -> Lesson:
     """Compute what is shown of a topic; the same seed gives the same, and torch's own draws go on as they would."""
-    import torch  # noqa: PLC0415 - it takes a second, and the list of topics does without
-
     if topic not in TOPICS:
         raise InputError(f"topic: found {topic!r}, wanted one of {', '.join(TOPICS)}")
     if not 0 <= seed < 1 << 63:
         raise InputError(f"seed: found {seed}, wanted 0 to {(1 << 63) - 1}")
-    with torch.random.fork_rng(devices=[]):
+    with _by_itself():
         return importlib.import_module(f"{__name__}.{_file_of(topic)}").lesson(seed=seed)
+
+
+@contextmanager
+def _by_itself() -> Iterator[None]:
+    """In one thread, as all is small and threads would wait for each other, and with random numbers of its own."""
+    import torch  # noqa: PLC0415 - it takes a second, and the list of topics does without
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def summary(topic: str) -> str:
