@@ -32,7 +32,7 @@ svg .cell { stroke: var(--line); stroke-width: 0.5 }
 """
 
 _WIDE = 640  # pixels of a picture
-_LETTER = 7.0  # pixels of a letter, nearly
+_LETTER = 7.8  # pixels of a letter, nearly
 _HUES = 6
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 _MOST_WITH_NUMBERS = 12  # columns
@@ -82,7 +82,7 @@ def _cell(
     yield f"{box} {fill}><title>{_escape(where.strip(', '))}: {digits}</title></rect>"
     if shown:
         middle = f'x="{x + wide / 2:.1f}" y="{y + high / 2 + 4:.1f}" text-anchor="middle" pointer-events="none"'
-        over = ' class="over"' if share > 0.5 else ""
+        over = ' class="over"' if share > 0.7 else ""
         yield f"<text {middle}{over}>{digits}</text>"
 
 

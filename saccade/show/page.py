@@ -42,6 +42,7 @@ table { border-collapse: collapse; font-size: 0.9rem }
 th, td { padding: 0.25rem 1.25rem 0.25rem 0; text-align: left; vertical-align: top }
 th { border-bottom: 1px solid var(--line); vertical-align: bottom }
 td { border-bottom: 1px solid var(--line) }
+th:last-child, td:last-child { padding-right: 0 }
 .number { text-align: right; font-variant-numeric: tabular-nums }
 code { font-size: 0.9em; background: var(--shade); padding: 0.1em 0.3em; border-radius: 3px }
 .paper { color: var(--faint); font-size: 0.9rem; margin-top: 2rem }

@@ -226,7 +226,7 @@ def _matrix(matrix: Matrix) -> _Piece:
 def _write_numbers(axes: Any, matrix: Matrix) -> None:
     for (down, across), value in np.ndenumerate(matrix.weights):
         if np.isfinite(value):
-            ink = "white" if abs(value) > matrix.scale[1] / 2 else "black"
+            ink = "white" if abs(value) > 0.7 * matrix.scale[1] else "black"
             text = f"{value:.{matrix.digits}f}"
             axes.text(across + 0.5, down + 0.5, text, ha="center", va="center", fontsize=8, color=ink)
 
