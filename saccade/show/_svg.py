@@ -42,7 +42,7 @@ def matrix_svg(matrix: Matrix) -> str:
     """A square for each number; what it is stands in it, or if there are many appears under the pointer."""
     rows, columns = ([drawable(label) for label in labels] for labels in (matrix.rows, matrix.columns))
     shown = len(columns) <= _MOST_WITH_NUMBERS
-    left = 8 + _LETTER * max(map(len, rows), default=0)
+    left = 12 + _LETTER * max(map(len, rows), default=0)
     wide = 52.0 if shown else max(4.0, min(24.0, (_WIDE - left) / len(columns)))
     high = 28.0 if shown else min(24.0, wide)
     longest = max(map(len, columns), default=0)
@@ -99,7 +99,7 @@ def _scale(matrix: Matrix, left: float, top: float) -> Iterator[str]:
 def bars_svg(bars: Bars) -> str:
     """One bar under the other, each with its number."""
     labels = [drawable(label) for label in bars.labels]
-    left, row, above = 8 + _LETTER * max(map(len, labels), default=0), 26.0, 20.0
+    left, row, above = 12 + _LETTER * max(map(len, labels), default=0), 26.0, 20.0
     room, largest = _WIDE - left - 70, max(bars.values, default=0.0) or 1.0
     parts = [_open((_WIDE, above + row * len(labels)), bars.caption)]
     parts.append(f'<text class="axis" x="{left:.1f}" y="12">{_escape(drawable(bars.value_label))}</text>')
