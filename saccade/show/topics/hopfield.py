@@ -24,7 +24,7 @@ LETTERS = {
 }
 HIGH, WIDE = 7, 5
 SHOWN = "S"
-FLIPPED = 7  # of 35 pixels
+FLIPPED = 6  # of 35 pixels
 HIDDEN = 3  # rows at the bottom
 BETA = 0.5
 BETAS = (0.01, 0.1, 1 / math.sqrt(HIGH * WIDE), BETA, 1.0)

@@ -10,9 +10,9 @@ from torch import Tensor
 from saccade.attention import Addressing, address, content_weighting, interpolate, sharpen, shift
 from saccade.show.lesson import Lesson, Matrix, Table, Text
 
-LOCATIONS, NUMBERS = 7, 5  # of the memory: N, and M at each
+LOCATIONS, NUMBERS = 7, 8  # of the memory: N, and M at each
 WANTED, LAST = 4, 1  # the location that is like the key, and the one where the head was
-NOISE = 0.3  # between the key and what is written there
+NOISE = 0.4  # between the key and what is written there
 BETA, GATE, GAMMA = 6.0, 0.8, 3.0
 OFFSETS = (0.05, 0.15, 0.8)  # one back, stay, one on
 MOVES = 7  # of the head that walks: once around
@@ -43,8 +43,8 @@ def lesson(*, seed: int = 1) -> Lesson:
             Text(f"""
                 The memory of this Neural Turing Machine has {LOCATIONS} locations, {NUMBERS} numbers at each. The head
                 was at location {LAST}. It brings a key that is like what stands at location {WANTED}, and wants the one
-                after that. Four steps take it there, and a gradient comes through all of them, so that a net can learn
-                to give the orders.
+                after that. Four steps are to take it there, and a gradient comes through all of them, so that a net can
+                learn to give the orders.
             """),
             Matrix(
                 memory.numpy(),

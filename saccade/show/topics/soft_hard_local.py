@@ -93,13 +93,13 @@ def lesson(*, seed: int = 1) -> Lesson:
             ),
             Text(f"""
                 Hard weights are 0 or 1, and a small change of a score changes none of them: the gradient is 0
-                everywhere. REINFORCE draws a word (at first {SENTENCE[reinforced.drawn]!r}) and makes
-                it likelier by as much as it brought. The mean of {DRAWS:,} draws is soft attention's gradient, to
-                {float((reinforced.mean - soft.gradient).norm()):.2f}, but a single one is off by
-                {reinforced.spread:.2f} on average, more than that gradient's own length of
-                {float(soft.gradient.norm()):.2f}: right, and noisy. Straight-through takes
-                soft attention's gradient as if it were its own: exact here, where the context is a plain sum, and
-                biased once a nonlinear layer follows. A local window learns inside of it, and is blind to the rest.
+                everywhere. REINFORCE draws a word (at first {SENTENCE[reinforced.drawn]!r}) and makes it likelier by as
+                much as it brought. The mean of {DRAWS:,} draws is soft attention's gradient, to
+                {float((reinforced.mean - soft.gradient).norm()):.2f}; a single one is off by {reinforced.spread:.2f} on
+                average, where that gradient has a length of {float(soft.gradient.norm()):.2f}: right, but noisy.
+                Straight-through takes soft attention's gradient as if it were its own: exact here, where the context
+                is a plain sum, and biased once a nonlinear layer follows. A local window learns inside of it, and is
+                blind to the rest.
             """),
         ),
         paper="Xu 2015, Show, Attend and Tell, section 4; Luong 2015, section 3.2",
