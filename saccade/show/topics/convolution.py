@@ -13,10 +13,10 @@ from saccade.nets import output_size
 from saccade.show.lesson import Lesson, Matrix, Table, Text
 from saccade.vision import make_digits
 
-SIDE = 12
+SIDE = 16
 FILTER = ((-1.0, 0.0, 1.0),) * 3  # bright on the right, dark on the left: an upright edge
 # W, F, P, S: without and with padding, with a stride; one that does not fit; the first layers of AlexNet and ResNet
-SIZES = ((12, 3, 0, 1), (12, 3, 1, 1), (12, 3, 1, 2), (7, 3, 0, 2), (7, 3, 0, 3), (227, 11, 0, 4), (224, 7, 3, 2))
+SIZES = ((16, 3, 0, 1), (16, 3, 1, 1), (16, 3, 1, 2), (7, 3, 0, 2), (7, 3, 0, 3), (227, 11, 0, 4), (224, 7, 3, 2))
 
 
 def lesson(*, seed: int = 1) -> Lesson:
