@@ -16,7 +16,7 @@ from saccade.attention import Dot, attend, sinusoids
 from saccade.nets import RnnEncoder
 from saccade.show.lesson import Curves, Lesson, Text
 
-SMALL, LARGE = 64, 256  # numbers of a state
+SMALL, LARGE = 64, 128  # numbers of a state
 WORDS = 10  # to choose from
 LENGTHS = (5, 10, 20, 40, 80)
 SHOWN = 20  # the length that is shown place by place
@@ -39,7 +39,7 @@ def lesson(*, seed: int = 1) -> Lesson:
     torch.manual_seed(seed)
     small, large = make_encoder(SMALL), make_encoder(LARGE)
     readings = [read(small, large, length) for length in LENGTHS]
-    one, four, all_states = ([float(line.mean()) for line in lines] for lines in zip(*readings, strict=True))
+    one, twice, all_states = ([float(line.mean()) for line in lines] for lines in zip(*readings, strict=True))
     by_place = readings[LENGTHS.index(SHOWN)]
     weight = float(look_up(SHOWN).diagonal().mean())
     names = f"one vector of {SMALL}", f"one vector of {LARGE}", f"attention over states of {SMALL}"
@@ -53,16 +53,16 @@ def lesson(*, seed: int = 1) -> Lesson:
             """),
             Curves(
                 LENGTHS,
-                dict(zip(names, (one, four, all_states), strict=True)),
+                dict(zip(names, (one, twice, all_states), strict=True)),
                 "words in the sentence",
                 "share read right",
                 caption=f"Words that come back; who guesses gets {1 / WORDS:.1f}",
             ),
             Text(f"""
                 From one vector of {SMALL} numbers, {_percent(one[0])} of {LENGTHS[0]} words come back,
-                {_percent(one[2])} of {LENGTHS[2]}, and {_percent(one[-1])} of {LENGTHS[-1]}. A vector
-                {LARGE // SMALL} times as large only moves the wall: {_percent(four[2])} of {LENGTHS[2]}, and
-                {_percent(four[-1])} of {LENGTHS[-1]}. Attention looks at the state of the place that is asked for (its
+                {_percent(one[2])} of {LENGTHS[2]}, and {_percent(one[-1])} of {LENGTHS[-1]}. A vector of {LARGE} only
+                moves the wall: {_percent(twice[2])} of {LENGTHS[2]}, and {_percent(twice[-1])} of {LENGTHS[-1]}.
+                Attention looks at the state of the place that is asked for (its
                 weight there: {weight:.2f}), and gets {_percent(all_states[-1])} of {LENGTHS[-1]} words from the states
                 of {SMALL} numbers.
             """),
@@ -75,8 +75,8 @@ def lesson(*, seed: int = 1) -> Lesson:
             ),
             Text(f"""
                 What is lost is the beginning: the first word is read right in {_percent(float(by_place.small[0]))} of
-                the sentences, the last in {_percent(float(by_place.small[-1]))}. Training moves the wall, as more
-                numbers do, and takes it away as little. The single vector even has a reader of its own for each place
+                the sentences, the last in {_percent(float(by_place.small[-1]))}. Training would move the wall, as
+                more numbers do, and take it away as little. The single vector even has a reader of its own for each place
                 here, and attention one for all.
             """),
         ),

@@ -55,7 +55,7 @@ def test_local_p_weighs_by_a_gaussian_around_a_predicted_position(seed: int) -> 
     torch.manual_seed(seed)
     local_p, query = LocalPredictive(4, WINDOW), torch.randn(4)
     w, v = local_p.hidden.weight.detach().numpy(), local_p.v.detach().numpy()
-    position = len(SCORES) / (1 + np.exp(-v @ np.tanh(w @ query.numpy())))
+    position = float(len(SCORES) / (1 + np.exp(-v @ np.tanh(w @ query.numpy()))))
     gaussian = np.exp(-((np.arange(len(SCORES)) - position) ** 2) / (2 * (WINDOW / 2) ** 2))
     weights, gradient = look(local_p, query)
     np.testing.assert_allclose(weights, within(np.array(SCORES), position) * gaussian, atol=1e-5)
