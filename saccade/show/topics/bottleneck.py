@@ -62,9 +62,8 @@ def lesson(*, seed: int = 1) -> Lesson:
                 From one vector of {SMALL} numbers, {_percent(one[0])} of {LENGTHS[0]} words come back,
                 {_percent(one[2])} of {LENGTHS[2]}, and {_percent(one[-1])} of {LENGTHS[-1]}. A vector of {LARGE} only
                 moves the wall: {_percent(twice[2])} of {LENGTHS[2]}, and {_percent(twice[-1])} of {LENGTHS[-1]}.
-                Attention looks at the state of the place that is asked for (its
-                weight there: {weight:.2f}), and gets {_percent(all_states[-1])} of {LENGTHS[-1]} words from the states
-                of {SMALL} numbers.
+                Attention looks at the state of the place that is asked for (its weight there: {weight:.2f}), and gets
+                {_percent(all_states[-1])} of {LENGTHS[-1]} words from the states of {SMALL} numbers.
             """),
             Curves(
                 range(1, SHOWN + 1),
@@ -76,8 +75,8 @@ def lesson(*, seed: int = 1) -> Lesson:
             Text(f"""
                 What is lost is the beginning: the first word is read right in {_percent(float(by_place.small[0]))} of
                 the sentences, the last in {_percent(float(by_place.small[-1]))}. Training would move the wall, as
-                more numbers do, and take it away as little. The single vector even has a reader of its own for each place
-                here, and attention one for all.
+                more numbers do, and take it away as little. The single vector even has a reader of its own for each
+                place here, and attention one for all.
             """),
         ),
         paper="Cho 2014, On the Properties of Neural Machine Translation; Bahdanau 2015",

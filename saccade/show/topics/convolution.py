@@ -14,7 +14,7 @@ from saccade.show.lesson import Lesson, Matrix, Table, Text
 from saccade.vision import make_digits
 
 SIDE = 16
-FILTER = ((-1.0, 0.0, 1.0),) * 3  # bright on the right, dark on the left: an upright edge
+FILTER = ((-1.0, 0.0, 1.0),) * 3  # ink on the right, none on the left: an upright edge
 # W, F, P, S: without and with padding, with a stride; one that does not fit; the first layers of AlexNet and ResNet
 SIZES = ((16, 3, 0, 1), (16, 3, 1, 1), (16, 3, 1, 2), (7, 3, 0, 2), (7, 3, 0, 3), (227, 11, 0, 4), (224, 7, 3, 2))
 
@@ -36,14 +36,14 @@ def lesson(*, seed: int = 1) -> Lesson:
                 is laid over the picture at every place; there, pixels and weights are multiplied pair by pair and
                 added up. That sum is one number of the result.
             """),
-            _picture(image, "The picture"),
-            _picture(kernel, "The filter: dark on the left, bright on the right", diverging=True),
+            _picture(image, "The picture: 1 is ink"),
+            _picture(kernel, "The filter: it looks for ink on the right and none on the left", diverging=True),
             Table(
                 ("row", "pixels", "weights", "products", "sum"),
                 _products(image[row : row + len(FILTER), column : column + len(FILTER)], kernel),
                 caption=f"Where it fits best: from row {row + 1} and column {column + 1} on",
             ),
-            _picture(found, "What it found: above 0 where the picture gets brighter to the right", diverging=True),
+            _picture(found, "What it found: above 0 where ink begins, below 0 where it ends", diverging=True),
             Text(f"""
                 The same {kernel.numel()} weights serve all {found.numel()} places; a layer in which each output has a
                 weight for each pixel would have {dense:,}. So what is found does not depend on where it is: with the

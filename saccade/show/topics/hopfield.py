@@ -145,7 +145,7 @@ def _weight(weights: Tensor) -> float:
 
 def _side_by_side(states: tuple[Tensor, ...], caption: str) -> Matrix:
     """Pictures in one matrix, 0 for paper and 1 for ink, with nothing between them."""
-    gap = torch.full((HIGH, 1), math.nan)
+    gap = torch.full((HIGH, 2), math.nan)
     parts: list[Tensor] = []
     for state in states:
         parts += [gap, (state.view(HIGH, WIDE) + 1) / 2]

@@ -66,11 +66,12 @@ def test_the_network_of_1982_is_the_sum_of_products() -> None:
 def test_the_pictures_stand_side_by_side_and_the_table_falls() -> None:
     blocks = make_lesson("hopfield", seed=3).blocks
     flipped, hidden = (block.weights for block in blocks if isinstance(block, Matrix))
-    assert flipped.shape == (HIGH, 3 * WIDE + 2)
-    assert np.isnan(flipped[:, [WIDE, 2 * WIDE + 1]]).all()
+    assert flipped.shape == (HIGH, 3 * WIDE + 4)
+    between = [WIDE, WIDE + 1, 2 * WIDE + 2, 2 * WIDE + 3]
+    assert np.isnan(flipped[:, between]).all()
     assert (2 * flipped[:, :WIDE] - 1).ravel().tolist() == WHOLE.tolist()
-    assert (flipped[:, :WIDE] != flipped[:, WIDE + 1 : 2 * WIDE + 1]).sum() == FLIPPED
-    assert (hidden[-HIDDEN:, WIDE + 1 : 2 * WIDE + 1] == 0.5).all()
+    assert (flipped[:, :WIDE] != flipped[:, WIDE + 2 : 2 * WIDE + 2]).sum() == FLIPPED
+    assert (hidden[-HIDDEN:, WIDE + 2 : 2 * WIDE + 2] == 0.5).all()
     assert (hidden[:, -WIDE:].round() == flipped[:, :WIDE]).all()
     descent, by_beta = (block for block in blocks if isinstance(block, Table))
     levels = [float(row[1]) for row in descent.rows]
