@@ -93,7 +93,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                 was dropped at its beginning: there a beam proves nothing, and a wider one may find better.
             """),
             Table(
-                ("sentence", "words", "log probability", "with length penalty", f"of {DRAWS:,} draws"),
+                ("sentence", "words", "log probability", "score", f"of {DRAWS:,} draws"),
                 [
                     (
                         sentence(one),
@@ -104,7 +104,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                     )
                     for one in every
                 ],
-                caption="Ranked as beam search does it: log p / ((5 + length) / 6)",
+                caption="Ranked by the score: log p / ((5 + length) / 6), where the length counts the end",
             ),
             Text(f"""
                 Longer sentences are products of more numbers, and so less likely; the length penalty of Wu 2016 makes

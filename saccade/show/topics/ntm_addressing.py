@@ -61,9 +61,9 @@ def lesson(*, seed: int = 1) -> Lesson:
                 caption="Where the head looks, after each step",
             ),
             Table(
-                ("step", "formula", "here", "most at", "weight", "entropy"),
+                ("step", "formula", "here", "peak at", "weight", "entropy"),
                 [
-                    _row("content", "softmax(β cos(k, M))", f"β = {BETA:g}", steps.content),
+                    _row("content", "softmax(β cos)", f"β = {BETA:g}", steps.content),
                     _row("interpolation", "g c + (1 - g) last", f"g = {GATE:g}", steps.interpolated),
                     _row("shift", "Σ s(j) w(i - j)", ", ".join(map(str, OFFSETS)), steps.shifted),
                     _row("sharpening", "w^γ / Σ w^γ", f"γ = {GAMMA:g}", steps.sharpened),

@@ -52,7 +52,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                     _row("average", WINDOW, WINDOW, to_average),
                     _row("max", OVERLAP, 1, to_overlapping),
                 ],
-                caption="Where windows overlap, the largest of several gets as many gradients",
+                caption="Where windows overlap, the largest number of several gets a gradient from each",
             ),
             Text(f"""
                 Both are attention over a window, with the numbers themselves as scores: β = 0 weights all alike, a
