@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention import ScaledDot, attend
+from saccade.show._numbers import number
 from saccade.show.lesson import Curves, Lesson, Table, Text
 
 DIM = 64
@@ -64,7 +65,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                 attention with all weights, {4 * longest**2 / _MB:.0f} MB of which are the weights themselves, for one
                 head of one layer of one sentence. Fused, it keeps {fused[-1].kept / _MB:.1f} MB, and computes the
                 weights again on the way back; the RNN keeps {rnn[-1].kept / _MB:.1f} MB. The outputs of both attentions
-                are the same: they differ by {_difference(seed):.0e} at most.
+                are the same: they differ by {number(_difference(seed))} at most.
             """),
         ),
         paper="Vaswani 2017, Attention Is All You Need, table 1; Dao 2022, FlashAttention",

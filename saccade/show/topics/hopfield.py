@@ -55,7 +55,7 @@ def lesson(*, seed: int = 1) -> Lesson:
             Text(f"""
                 One step takes the flipped {SHOWN} from {wrong(flipped, whole)} wrong pixels to
                 {wrong(restored, whole)}, and the one with hidden rows from {wrong(hidden, whole)} to
-                {wrong(completed, whole)}, if each pixel is black or white by its sign. Each step lowers the energy, as
+                {wrong(completed, whole)}, if a pixel is ink or paper by its sign. Each step lowers the energy, as
                 it must, and further steps find little to do:
             """),
             Table(
