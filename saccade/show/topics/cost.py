@@ -41,7 +41,7 @@ def lesson(*, seed: int = 1) -> Lesson:
             Text(f"""
                 A sequence of n words, d = {DIM} numbers each, goes through a recurrent net; through self-attention that
                 computes all n × n weights; and through the same self-attention in tiles, by torch's fused kernel, where
-                only a few weights exist at a time. Times are measured now, on this computer.
+                only a few weights exist at a time. Times are measured now, on one core of this computer.
             """),
             Table(
                 ("", "operations", "steps in a row", "memory", "path"),
