@@ -23,6 +23,14 @@ TOPICS: tuple[str, ...] = (
     "mask",
     "heads",
     "gradients",
+    "bottleneck",
+    "soft-hard-local",
+    "cost",
+    "convolution",
+    "pooling",
+    "ntm-addressing",
+    "hopfield",
+    "beam",
 )
 
 
