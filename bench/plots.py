@@ -185,7 +185,7 @@ def past(files: list[str]) -> Path:
     left.set_xlabel("minutes, one core each")
     left.set_ylabel("validation loss, nats a character")
     left.legend(frameon=False)
-    kinds = list(cases[0]["by_kind"])
+    kinds = [kind for kind, found in cases[0]["by_kind"].items() if found["characters"] >= ENOUGH]
     base = _mean_by_kind(cases, models[0])
     height = 0.8 / (len(models) - 1)
     for number, model in enumerate(models[1:]):
@@ -240,6 +240,7 @@ def pairs(files: list[str]) -> Path:
     return save(figure, "pretraining.svg")
 
 
+ENOUGH = 1_000  # characters of a kind, to be drawn
 TRIES = 100  # seeds from here on were for choosing a learning rate
 ALL_LABELS = {"sst2": 6_920, "trec": 4_952}
 
