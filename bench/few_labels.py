@@ -15,6 +15,7 @@ scored on the test sentences. What was begun goes on (bench/trainings.py).
 import argparse
 import gzip
 import json
+import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,7 +28,8 @@ from saccade.tasks.text_classification.data import read_labelled_texts
 
 STEPS = {500: 200, 2_000: 400, 0: 1_000}  # of a training with so many labels; 0 means all
 PRETRAINING_STEPS = 4_000
-CONTEXT, PRETRAINING_BATCH = 64, 32
+CONTEXT, PRETRAINING_BATCH = 96, 32
+PRETRAINING_RATES = {"lstm": 5e-3, "transformer": 2e-3}
 NETS = {
     "lstm": ["model.layers=1", "model.embedding=192", "model.dim=192"],
     "transformer": [
@@ -87,7 +89,9 @@ def main() -> None:
     with trainings_in(chosen.out, chosen.minutes) as trainings:
         text = trainings.out / "plain.jsonl"
         if not text.exists():
-            write_file(text, "".join(f"{json.dumps({'text': one})}\n" for one in plain_texts(chosen.data)).encode())
+            texts = list(plain_texts(chosen.data))
+            random.Random("a tenth of each kind is for validation").shuffle(texts)
+            write_file(text, "".join(f"{json.dumps({'text': one})}\n" for one in texts).encode())
         with ThreadPoolExecutor(chosen.at_once) as pool:
             runs = pool.map(lambda net: pretrain(net, text, trainings), chosen.nets)
             starts = dict(zip(chosen.nets, runs, strict=True))
@@ -130,7 +134,8 @@ def pretrain(net: str, text: Path, trainings: Trainings) -> Path:
         f"model.max_length={CONTEXT}",
         "model.tie_embeddings=output",
         f"train.batch_size={PRETRAINING_BATCH}",
-        *("train.lr=2e-3", "train.precision=bfloat16", "train.threads=1"),
+        f"train.lr={PRETRAINING_RATES[net]}",
+        *("train.precision=bfloat16", "train.threads=1"),
         *schedule(PRETRAINING_STEPS, 8),
     ]
     trainings.saccade(run.name, "train", RECIPES[net], *settings, "--run", str(run))
