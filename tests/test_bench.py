@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from bench import before, busy, generate, pretraining
+from bench import before, busy, char_rnn, few_labels, generate, pretraining
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
 from bench.trainings import Trainings, name_of
 from saccade.base.errors import InputError
+from saccade.base.settings import check_settings
+from saccade.nets.language import make_language_net
 from saccade.runtime import threads as waiting
+from saccade.tasks.find_recipe import load_recipe
+from saccade.tasks.language_modeling.settings import LanguageModelSettings
 from saccade.text import END
+from saccade.training import count_parameters
 from tests.tasks.language_modeling.makers import small_model
 
 PAIRS: list[Pair] = [([4] * length + [3], [5] * (length % 7 + 2) + [3]) for length in range(3, 20) for _ in range(4)]
@@ -144,6 +149,28 @@ def test_a_comparison_whose_time_is_over_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="saccade nonsense ended with code 2"):
         trainings.measure([pretraining.Case("nonsense", 1, 1, 1.0, 1.0)], measure)
     assert not (tmp_path / "journal.jsonl").exists()
+
+
+def test_the_better_learning_rate_is_taken_for_each_start(tmp_path: Path) -> None:
+    def case(start: str, seed: int, lr: float, valid: float) -> dict[str, object]:
+        made = few_labels.Case("sst2", 2_000, "lstm", start, seed, lr)
+        return {**made._asdict(), "valid": valid, "accuracy": 100 - valid}
+
+    tries = [case("nothing", 100, 5e-3, 70.0), case("nothing", 100, 2e-3, 72.0), case("pretrained", 100, 2e-3, 80.0)]
+    lines = [*tries, case("nothing", 1, 5e-3, 99.0)]
+    (tmp_path / "journal.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    trainings = Trainings(tmp_path, 1)
+    assert few_labels.chosen_rate(trainings, "lstm", "nothing") == 2e-3
+    assert few_labels.chosen_rate(trainings, "lstm", "pretrained") == 2e-3
+
+
+def test_language_models_that_are_compared_have_as_many_parameters() -> None:
+    sizes: dict[str, int] = {}
+    for name, (recipe, *settings) in char_rnn.MODELS.items():
+        model = load_recipe(recipe, [*settings, f"model.max_length={char_rnn.CONTEXT}"]).model_dump()["model"]
+        found = check_settings(LanguageModelSettings, {"model": model, "vocabulary": {}}, where=name)
+        sizes[name] = count_parameters(make_language_net(found.model, size=69))
+    assert max(sizes.values()) < 1.02 * min(sizes.values()), sizes
 
 
 def test_a_text_is_timed_from_the_start_of_its_process(tmp_path: Path) -> None:
