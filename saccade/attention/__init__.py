@@ -27,6 +27,7 @@ from saccade.attention.scores.location import Location
 from saccade.attention.scores.location_aware import LocationAware
 from saccade.attention.scores.mix import Mix
 from saccade.attention.scores.score import DotProductScore, Score, StatefulScore
+from saccade.attention.scores.static import Static
 from saccade.attention.self_attention_2d import SelfAttention2d
 from saccade.attention.weightings import WEIGHTINGS, make_weighting
 from saccade.attention.weightings.choice import Choice, moving_baseline
@@ -70,6 +71,7 @@ __all__ = [
     "Sparse",
     "State",
     "StatefulScore",
+    "Static",
     "Weighting",
     "WeightingOutput",
     "WindowedSoftmax",

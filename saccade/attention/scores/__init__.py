@@ -11,6 +11,7 @@ from saccade.attention.scores.location import Location
 from saccade.attention.scores.location_aware import LocationAware
 from saccade.attention.scores.mix import Mix
 from saccade.attention.scores.score import DotProductScore, Score, StatefulScore
+from saccade.attention.scores.static import Static
 
 # How many keys a location score is made for when it is asked for by name.
 POSITIONS = 512
@@ -26,6 +27,7 @@ SCORES: dict[str, Callable[[int, int], Score]] = {
     "location-aware": LocationAware,
     "coverage": Coverage,
     "mix": lambda query_dim, key_dim: Mix(Additive(query_dim, key_dim), Location(query_dim, POSITIONS)),
+    "static": lambda query_dim, key_dim: Static(key_dim),
 }
 
 
@@ -51,5 +53,6 @@ __all__ = [
     "ScaledDot",
     "Score",
     "StatefulScore",
+    "Static",
     "make_score",
 ]

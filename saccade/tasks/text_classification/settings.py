@@ -21,7 +21,8 @@ class PoolingSettings(ClassifierSettings):
     """How the states of all tokens become one vector."""
 
     pooling: Literal["attention", "max", "mean", "last"] = "attention"
-    pooling_score: Annotated[str, one_of(list(SCORES))] = "additive"  # of attention, by one query that is learnt
+    # of attention, by one query that is learnt, so it has to count
+    pooling_score: Annotated[str, one_of([name for name in SCORES if name != "static"])] = "additive"
 
 
 class TextRnnSettings(RnnReaderSettings, PoolingSettings):
