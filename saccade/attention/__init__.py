@@ -17,7 +17,7 @@ from saccade.attention.masks import causal_mask, padding_mask, window_mask
 from saccade.attention.memory import AttentionOutput, Memory, State, remember
 from saccade.attention.multihead import MultiHead
 from saccade.attention.positions import Learned, Rotary, Sinusoidal, sinusoids
-from saccade.attention.scores import SCORES, make_score
+from saccade.attention.scores import QUERY_SCORES, SCORES, make_score
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.cosine import Cosine
 from saccade.attention.scores.coverage import Coverage
@@ -40,6 +40,7 @@ from saccade.attention.weightings.weighting import Weighting, WeightingOutput, W
 from saccade.runtime.kernels.additive import additive_backend
 
 __all__ = [
+    "QUERY_SCORES",
     "SCORES",
     "WEIGHTINGS",
     "Additive",

@@ -30,6 +30,9 @@ SCORES: dict[str, Callable[[int, int], Score]] = {
     "static": lambda query_dim, key_dim: Static(key_dim),
 }
 
+# Those that follow the query, for whoever has nothing but a query to learn with.
+QUERY_SCORES = tuple(name for name in SCORES if name != "static")
+
 
 def make_score(name: str, query_dim: int, key_dim: int) -> Score:
     """The score of that name, with its usual settings, for queries and keys of these sizes."""
@@ -40,6 +43,7 @@ def make_score(name: str, query_dim: int, key_dim: int) -> Score:
 
 __all__ = [
     "POSITIONS",
+    "QUERY_SCORES",
     "SCORES",
     "Additive",
     "Cosine",
