@@ -8,11 +8,12 @@ right    NAME=RUN,RUN ...                docs/sequences-to-right.svg, the same b
 past     char-rnn.jsonl                  docs/char-rnn.svg, of `python -m bench.char_rnn`
 labels   few-labels.jsonl                docs/few-labels.svg, of `python -m bench.few_labels`
 pairs    pretraining.jsonl               docs/pretraining.svg, of `python -m bench.pretraining`
+rungs    rungs.jsonl                     docs/rungs.svg, of `python -m bench.rungs`
 """
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -240,12 +241,33 @@ def pairs(files: list[str]) -> Path:
     return save(figure, "pretraining.svg")
 
 
+def rungs(files: list[str]) -> Path:
+    """Percent exactly right against the length of the source, a line for each rung: means over seeds, and each seed."""
+    cases = [case for file in files for case in read_json_lines(file)]
+    figure, axes = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    for colour, rung in zip(COLOURS, dict.fromkeys(case["rung"] for case in cases), strict=False):
+        groups = [group for case in cases if case["rung"] == rung for group in case["by_length"]]
+        _means(axes, [(_middle(group), group["exact_match"]) for group in groups], colour, rung, "-")
+    groups = {_middle(group): group for case in cases for group in case["by_length"]}
+    ticks = [f"{group['letters'][0]}-{group['letters'][1]}\nn={group['dates']}" for group in groups.values()]
+    axes.set_xticks(list(groups), ticks)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("letters of the source")
+    axes.set_ylabel("exactly right, %")
+    axes.legend(frameon=False)
+    return save(figure, "rungs.svg")
+
+
+def _middle(group: dict[str, Any]) -> float:
+    return sum(group["letters"]) / 2
+
+
 ENOUGH = 1_000  # characters of a kind, to be drawn
 TRIES = 100  # seeds from here on were for choosing a learning rate
 ALL_LABELS = {"sst2": 6_920, "trec": 4_952}
 
 
-def _means(axes: Axes, points: list[tuple[int, float]], colour: str, label: str, line: str) -> None:
+def _means(axes: Axes, points: Sequence[tuple[float, float]], colour: str, label: str, line: str) -> None:
     """A line through the means, and each point."""
     amounts = sorted({amount for amount, _ in points})
     found = {amount: [value for where, value in points if where == amount] for amount in amounts}
@@ -279,6 +301,7 @@ PICTURES = {
     "past": past,
     "labels": labels,
     "pairs": pairs,
+    "rungs": rungs,
 }
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import yaml
 
-from bench import before, busy, char_rnn, few_labels, generate, pretraining
+from bench import before, busy, char_rnn, few_labels, generate, plots, pretraining, rungs
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
@@ -21,6 +23,8 @@ from saccade.nets.language import make_language_net
 from saccade.runtime import threads as waiting
 from saccade.tasks.find_recipe import load_recipe
 from saccade.tasks.language_modeling.settings import LanguageModelSettings
+from saccade.tasks.translation.data import load_splits
+from saccade.tasks.translation.recipe import DataSettings
 from saccade.text import END
 from saccade.training import count_parameters
 from tests.tasks.language_modeling.makers import small_model
@@ -171,6 +175,47 @@ def test_language_models_that_are_compared_have_as_many_parameters() -> None:
         found = check_settings(LanguageModelSettings, {"model": model, "vocabulary": {}}, where=name)
         sizes[name] = count_parameters(make_language_net(found.model, size=69))
     assert max(sizes.values()) < 1.02 * min(sizes.values()), sizes
+
+
+def test_a_rung_is_trained_and_asked_for_dates_that_it_has_not_seen(tmp_path: Path) -> None:
+    small = ["data.pairs=40", "data.validation_size=5", "model.dim=8", "model.embedding=4", "train.batch_tokens=256"]
+    case, dates, trainings = rungs.Case("static", 1, 2), rungs.held_out_dates(7), Trainings(tmp_path, 5)
+    trainings.measure([case], lambda case: rungs.measure(case, dates, trainings, small))
+    (line,) = trainings.lines()
+    assert line["dates"] == sum(group["dates"] for group in line["by_length"]) == 7
+    assert line["exact_match"] == 0
+    recipe = yaml.safe_load((tmp_path / name_of(case) / "recipe.yaml").read_text())
+    assert (recipe["model"]["score"], recipe["train"]["steps"], recipe["data"]["pairs"]) == ("static", 2, 40)
+    splits = load_splits(DataSettings(make="dates", pairs=20_000, validation_size=1_000))
+    assert not {date.source for date in dates} & {pair.source for pair in (*splits.train, *splits.valid)}
+
+
+def test_dates_of_a_length_are_counted_together() -> None:
+    found = rungs.right_by_length([10, 1, 5, 11, 6], [True, False, True, True, False], width=5)
+    assert found == [
+        {"letters": [1, 5], "dates": 2, "exact_match": 50.0},
+        {"letters": [6, 10], "dates": 2, "exact_match": 50.0},
+        {"letters": [11, 15], "dates": 1, "exact_match": 100.0},
+    ]
+
+
+def test_rungs_are_drawn_as_means_over_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def line(rung: str, seed: int, *right: float) -> dict[str, Any]:
+        groups = [
+            {"letters": [5 * number + 1, 5 * number + 5], "dates": 10 + number, "exact_match": value}
+            for number, value in enumerate(right)
+        ]
+        return {"rung": rung, "seed": seed, "by_length": groups}
+
+    drawn: list[Any] = []
+    monkeypatch.setattr(plots, "save", lambda figure, name: drawn.append(figure) or tmp_path / name)
+    lines = [line("last", 1, 80, 40), line("last", 2, 60, 20), line("additive", 1, 99, 97)]
+    (tmp_path / "rungs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    assert plots.PICTURES["rungs"]([str(tmp_path / "rungs.jsonl")]) == tmp_path / "rungs.svg"
+    (axes,) = drawn[0].axes
+    means = {one.get_label(): list(one.get_ydata()) for one in axes.lines if not one.get_label().startswith("_")}
+    assert means == {"last": [70, 30], "additive": [99, 97]}
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1-5\nn=10", "6-10\nn=11"]
 
 
 def test_a_text_is_timed_from_the_start_of_its_process(tmp_path: Path) -> None:

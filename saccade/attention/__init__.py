@@ -17,7 +17,7 @@ from saccade.attention.masks import causal_mask, padding_mask, window_mask
 from saccade.attention.memory import AttentionOutput, Memory, State, remember
 from saccade.attention.multihead import MultiHead
 from saccade.attention.positions import Learned, Rotary, Sinusoidal, sinusoids
-from saccade.attention.scores import SCORES, make_score
+from saccade.attention.scores import QUERY_SCORES, SCORES, make_score
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.cosine import Cosine
 from saccade.attention.scores.coverage import Coverage
@@ -27,6 +27,7 @@ from saccade.attention.scores.location import Location
 from saccade.attention.scores.location_aware import LocationAware
 from saccade.attention.scores.mix import Mix
 from saccade.attention.scores.score import DotProductScore, Score, StatefulScore
+from saccade.attention.scores.static import Static
 from saccade.attention.self_attention_2d import SelfAttention2d
 from saccade.attention.weightings import WEIGHTINGS, make_weighting
 from saccade.attention.weightings.choice import Choice, moving_baseline
@@ -39,6 +40,7 @@ from saccade.attention.weightings.weighting import Weighting, WeightingOutput, W
 from saccade.runtime.kernels.additive import additive_backend
 
 __all__ = [
+    "QUERY_SCORES",
     "SCORES",
     "WEIGHTINGS",
     "Additive",
@@ -70,6 +72,7 @@ __all__ = [
     "Sparse",
     "State",
     "StatefulScore",
+    "Static",
     "Weighting",
     "WeightingOutput",
     "WindowedSoftmax",

@@ -1,9 +1,10 @@
-"""What a recurrent decoder knows of the source at each step: its attention, a plain sum, or nothing.
+"""What a recurrent decoder knows of the source at each step: its attention, a vector that stays the same, or nothing.
 
 Letters: `B` batch, `S` source items, `T` target items, `D` dim.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -21,8 +22,11 @@ class Context(nn.Module, ABC):
     grows = False  # whether the decoder's own states come into the memory
 
     @abstractmethod
-    def remember(self, encoded: Encoded) -> Memory:
-        """Precompute what queries will ask of the source, once for all steps."""
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
+        """Precompute what queries will ask of the source, once for all steps.
+
+        first   the decoder's first states, of its top layer, `[B, D]`
+        """
 
     @abstractmethod
     def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
@@ -40,16 +44,15 @@ class Context(nn.Module, ABC):
 class AttentionContext(Context):
     """c_t = Σ_i a_ti h_i, by any score and any weighting of `saccade.attention`."""
 
-    follows_query = True
-
     def __init__(self, dim: int, *, score: str, weighting: str) -> None:
         super().__init__()
         self.size = dim
         self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
-        is_stateful = isinstance(self.attention.score, StatefulScore)
-        self.shares_memory = not is_stateful and isinstance(self.attention.weighting, Soft)
+        is_soft = isinstance(self.attention.weighting, Soft)
+        self.shares_memory = is_soft and not isinstance(self.attention.score, StatefulScore)
+        self.follows_query = not is_soft or self.attention.score.follows_query
 
-    def remember(self, encoded: Encoded) -> Memory:
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
         return self.attention.remember(encoded.states, mask=encoded.mask)
 
     def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
@@ -72,7 +75,7 @@ class PastContext(Context):
         self.window = window
         self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
 
-    def remember(self, encoded: Encoded) -> Memory:
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
         raise ValueError("context: a PastContext looks at no source")
 
     def without_source(self, first: Tensor) -> Memory:
@@ -103,7 +106,7 @@ class SumContext(Context):
         super().__init__()
         self.size = dim
 
-    def remember(self, encoded: Encoded) -> Memory:
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
         mask = encoded.mask.to(encoded.states.dtype)  # [B, 1, S]
         total = mask @ encoded.states  # [B, 1, D]
         return Memory(mask.transpose(1, 2), total)  # the key is what the weights are: one for each real state
@@ -116,10 +119,38 @@ class SumContext(Context):
 class MeanContext(SumContext):
     """c_t = Σ_i h_i / S: the same as a sum, but for its size."""
 
-    def remember(self, encoded: Encoded) -> Memory:
-        ones, total = super().remember(encoded)[:2]
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
+        ones, total = super().remember(encoded, first)[:2]
         share = ones / ones.sum(1, keepdim=True)  # [B, S, 1]
         return Memory(share, total / ones.sum(1, keepdim=True))
+
+
+class LastContext(Context):
+    """c_t = h_T: what the encoder ends with, at every step (Cho 2014). There is nothing to look at."""
+
+    follows_query = False
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.size = dim
+
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
+        return _one_vector(encoded.final[0])
+
+    def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
+        return AttentionOutput(memory.value.expand(-1, query.shape[1], -1), None, state)
+
+
+class FirstContext(LastContext):
+    """c_t = s_0: the decoder's own first state, which is made of what the encoder ends with, at every step."""
+
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
+        return _one_vector(first)
+
+
+def _one_vector(vector: Tensor) -> Memory:
+    """A memory of one value, `[B, D]`, that no key leads to."""
+    return Memory(vector[:, None][..., :0], vector[:, None])
 
 
 class GatedContext(Context):
@@ -133,8 +164,8 @@ class GatedContext(Context):
         self.follows_query = True
         self.shares_memory = inner.shares_memory
 
-    def remember(self, encoded: Encoded) -> Memory:
-        return self.inner.remember(encoded)
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
+        return self.inner.remember(encoded, first)
 
     def recall(self, query: Tensor, memory: Memory, *, state: State, need_weights: bool) -> AttentionOutput:
         output = self.inner.recall(query, memory, state=state, need_weights=need_weights)
@@ -147,8 +178,8 @@ class NoContext(Context):
     follows_query = False
     size = 0
 
-    def remember(self, encoded: Encoded) -> Memory:
-        return self.without_source(encoded.states[:, 0])
+    def remember(self, encoded: Encoded, first: Tensor) -> Memory:
+        return self.without_source(first)
 
     def without_source(self, first: Tensor) -> Memory:
         nothing = first[:, None][:, :0, :0]
@@ -158,10 +189,18 @@ class NoContext(Context):
         return AttentionOutput(query[..., :0], None, state)
 
 
+# What decoders without attention know of the source: its name, and how to make it from the size of a state.
+FIXED_CONTEXTS: dict[str, Callable[[int], Context]] = {
+    "none": lambda dim: NoContext(),
+    "last": LastContext,
+    "first": FirstContext,
+    "sum": SumContext,
+    "mean": MeanContext,
+}
+
+
 def make_context(score: str, weighting: str, dim: int) -> Context:
-    """`none`, `sum`, `mean`, or attention by the score of that name."""
-    if score == "none":
-        return NoContext()
-    if score in {"sum", "mean"}:
-        return SumContext(dim) if score == "sum" else MeanContext(dim)
+    """One of `FIXED_CONTEXTS`, or attention by the score of that name."""
+    if score in FIXED_CONTEXTS:
+        return FIXED_CONTEXTS[score](dim)
     return AttentionContext(dim, score=score, weighting=weighting)

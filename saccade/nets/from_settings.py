@@ -29,6 +29,8 @@ def make_rnn_decoder(settings: RecurrentSettings, size: int, *, gate: bool = Fal
         layers=settings.layers,
         input_feeding=settings.input_feeding,
         dropout=settings.dropout,
+        bridge=settings.bridge,
+        readout=settings.readout,
     )
     if settings.tie_embeddings == "output":
         decoder.output.weight = decoder.embedding.weight

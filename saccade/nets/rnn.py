@@ -21,6 +21,7 @@ from saccade.runtime.linear import apply_linear, linear
 
 CellKind = Literal["elman", "gru", "lstm"]
 Order = Literal["bahdanau", "luong"]
+Bridge = Literal["linear", "mlp"]
 
 _CELLS: dict[str, type[nn.RNN | nn.GRU | nn.LSTM]] = {"elman": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -77,10 +78,14 @@ class RnnDecoder(Decoder[RnnState]):
 
         s_t = cell(E y_t-1, s_t-1),  c_t = context(s_t),  f_t = tanh(W [s_t, c_t])
 
-    P(y_t) = softmax(O f_t). The first state is tanh(W h) of what the encoder ends with, for each layer (the cell state
-    of an LSTM without the tanh). Input feeding (Luong 2015) gives f_t-1 to the cell beside E y_t-1, so that it knows
-    where attention has been. Where the cell's input depends on nothing that comes out of a step (the Luong order, or a
-    context that is the same at every step; no input feeding), the whole target is computed at once.
+    P(y_t) = softmax(O f_t). Without a readout f_t is s_t itself; a cell "elman" in the first order is then Elman's
+    network to the letter: s_t = tanh(W [E y_t-1, c_t] + U s_t-1 + b), P(y_t) = softmax(O s_t).
+
+    The first state is s_0 = tanh(g(h)) of what the encoder ends with, for each layer (the cell state of an LSTM without
+    the tanh); the bridge g is "linear", or an "mlp" with a hidden layer of tanh. Input feeding (Luong 2015) gives f_t-1
+    to the cell beside E y_t-1, so that it knows where attention has been. Where the cell's input depends on nothing
+    that comes out of a step (the Luong order, or a context that is the same at every step; no input feeding), the whole
+    target is computed at once.
     """
 
     def __init__(
@@ -94,9 +99,13 @@ class RnnDecoder(Decoder[RnnState]):
         layers: int,
         input_feeding: bool,
         dropout: float,
+        bridge: Bridge = "linear",
+        readout: bool = True,
         has_source: bool = True,
     ) -> None:
         super().__init__()
+        if not readout and (order == "luong" or input_feeding):
+            raise ValueError("readout: found false, wanted true in the Luong order, and with input feeding")
         if context.grows and (has_source or order != "luong"):
             raise ValueError("context: attention to its own past is for decoders without a source, in the Luong order")
         self.dim = dim
@@ -117,8 +126,10 @@ class RnnDecoder(Decoder[RnnState]):
             dropout=dropout if layers > 1 else 0.0,
         )
         self.parts = 2 if cell == "lstm" else 1  # of a state
-        self.bridges = nn.ModuleList(nn.Linear(dim, layers * dim) for _ in range(self.parts if has_source else 0))
-        self.readout = nn.Linear(dim + context.size + (size if attends_first else 0), dim)
+        self.bridges = nn.ModuleList(
+            _make_bridge(bridge, dim, layers * dim) for _ in range(self.parts if has_source else 0)
+        )
+        self.readout = nn.Linear(dim + context.size + (size if attends_first else 0), dim) if readout else None
         self.output = nn.Linear(dim, embedding.num_embeddings)
 
     @property
@@ -146,7 +157,8 @@ class RnnDecoder(Decoder[RnnState]):
             bridge(final).unflatten(-1, (self.layers, self.dim)).transpose(0, 1).contiguous()  # [L, B, D]
             for bridge, final in zip(self.bridges, encoded.final, strict=True)
         ]
-        return RnnState((parts[0].tanh(), *parts[1:]), self.context.remember(encoded), State(), input_feed)
+        hidden = (parts[0].tanh(), *parts[1:])
+        return RnnState(hidden, self.context.remember(encoded, hidden[0][-1]), State(), input_feed)
 
     def step(
         self, tokens: Tensor, state: RnnState, *, need_weights: bool = False, best: int | None = None
@@ -233,7 +245,9 @@ class RnnDecoder(Decoder[RnnState]):
         return _StepOutput(read, features, output, state)
 
     def _readout(self, read: list[Tensor]) -> Tensor:
-        """Features `[..., D]` of what a step knows: `[..., size]` each."""
+        """Features `[..., D]` of what a step knows: `[..., size]` each, its state first."""
+        if self.readout is None:
+            return self.dropout(read[0])
         return self.dropout(torch.tanh(apply_linear(self.readout, torch.cat(read, dim=-1))))
 
     def _attend(self, query: Tensor, state: RnnState, *, need_weights: bool) -> AttentionOutput:
@@ -244,6 +258,13 @@ class RnnDecoder(Decoder[RnnState]):
         output = self.context.recall(together, state.memory, state=state.attention, need_weights=need_weights)
         weights = None if output.weights is None else output.weights.flatten(0, 1)[:, None]  # [B * K, 1, S]
         return output._replace(context=output.context.flatten(0, 1)[:, None], weights=weights)
+
+
+def _make_bridge(kind: Bridge, dim: int, size: int) -> nn.Module:
+    """From what an encoder ends with, `[B, D]`, to the first states of all layers, `[B, L D]`."""
+    if kind == "linear":
+        return nn.Linear(dim, size)
+    return nn.Sequential(nn.Linear(dim, dim), nn.Tanh(), nn.Linear(dim, size))
 
 
 class _Read(NamedTuple):

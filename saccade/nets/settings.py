@@ -7,13 +7,14 @@ from pydantic import Field, model_validator
 from saccade.attention import SCORES, WEIGHTINGS
 from saccade.attention.scores import POSITIONS
 from saccade.base.settings import Settings, one_of
+from saccade.nets.context import FIXED_CONTEXTS
 from saccade.nets.small_cnn import Downsampling
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Layers = Annotated[int, Field(ge=1, le=128)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 ImageSize = Annotated[int, Field(ge=8, le=512)]
-RnnScore = Annotated[str, one_of(["none", "sum", "mean", *SCORES])]
+RnnScore = Annotated[str, one_of([*FIXED_CONTEXTS, *SCORES])]
 Weighting = Annotated[str, one_of(list(WEIGHTINGS))]
 PastScore = Annotated[str, one_of(["none", *SCORES])]
 Context = Annotated[int, Field(ge=2, le=65_536)]
@@ -27,10 +28,14 @@ class RecurrentSettings(Settings):
     layers: Layers = 1  # of the encoder, if there is one, and of the decoder
     embedding: Size = 256  # size of a token's vector
     dim: Size = 256  # size of a state
-    score: RnnScore = "additive"  # none: the last state only; sum, mean: all states alike
+    # none: the first state only; last, first: h_T or s_0 at every step; sum, mean: all states alike; static: by weights
+    # that are learned, the same at every step
+    score: RnnScore = "additive"
     weighting: Weighting = "soft"
     order: Literal["bahdanau", "luong"] = "bahdanau"
     input_feeding: bool = False
+    bridge: Literal["linear", "mlp"] = "linear"  # how the first state is made: a linear map, or one of two layers
+    readout: bool = True  # false: P = softmax(W s_t), with nothing between state and output
     tie_embeddings: Literal["none", "output"] = "none"  # output: the output's matrix is the target's embedding
     dropout: Share = 0.2
     max_length: Annotated[int, Field(ge=2, le=65_536)] = POSITIONS  # tokens of a sentence, at most
@@ -40,6 +45,11 @@ class RecurrentSettings(Settings):
         if self.tie_embeddings == "output" and self.embedding != self.dim:
             raise ValueError(
                 f"tie_embeddings: output wants embedding and dim to be equal, found {self.embedding} and {self.dim}"
+            )
+        if not self.readout and (self.order == "luong" or self.input_feeding):
+            raise ValueError(
+                "readout: found false, wanted true with order luong or input_feeding, where what was seen goes through"
+                " the readout"
             )
         if self.score in {"location", "mix"} and self.max_length > POSITIONS:
             raise ValueError(

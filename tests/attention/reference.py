@@ -31,6 +31,7 @@ from saccade.attention import (
     Score,
     Soft,
     Sparse,
+    Static,
     Weighting,
 )
 
@@ -101,6 +102,10 @@ def mix(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return (1 - gate) * content + gate * location(score.location, q, k, s, past)
 
 
+def static(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
+    return dot(score.v, torch.tanh(times(score.key_projection.weight, k)))
+
+
 SCORE_FORMULAS: dict[type[Score], ScoreFormula] = {
     Cosine: cosine,
     Additive: additive,
@@ -111,6 +116,7 @@ SCORE_FORMULAS: dict[type[Score], ScoreFormula] = {
     LocationAware: location_aware,
     Coverage: coverage,
     Mix: mix,
+    Static: static,
 }
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from saccade.attention import (
+    QUERY_SCORES,
     SCORES,
     WEIGHTINGS,
     Attention,
@@ -129,6 +130,15 @@ def test_scores_that_claim_to_know_the_order_do(score_name: str) -> None:
     straight = attend(items, items, score=score).context[:, order]
     permuted = attend(items[:, order], items[:, order], score=score).context
     assert not torch.allclose(permuted, straight, rtol=1e-3)
+
+
+@pytest.mark.parametrize("score_name", SCORES)
+def test_scores_follow_the_query_where_they_say_so(score_name: str) -> None:
+    score = score_named(score_name, dtype=torch.float64)
+    query, key = (torch.randn(1, items, DIM, dtype=torch.float64) for items in (2, 5))
+    weights = attend(query, key, score=score, need_weights=True).weights
+    assert weights is not None
+    assert score.follows_query == (score_name in QUERY_SCORES) == (not torch.allclose(weights[:, 0], weights[:, 1]))
 
 
 @mechanisms

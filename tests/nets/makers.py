@@ -3,6 +3,7 @@
 import torch
 
 from saccade.attention import SCORES, WEIGHTINGS
+from saccade.nets.context import FIXED_CONTEXTS
 from saccade.tasks.translation.net import TranslationNet, make_net
 from saccade.tasks.translation.settings import RnnSettings, TransformerSettings
 from saccade.text import END, Batch, Example, make_batch
@@ -13,7 +14,7 @@ SOURCE_SIZE, TARGET_SIZE = 13, 11
 SETTINGS: dict[str, RnnSettings | TransformerSettings] = {
     **{
         f"rnn {score}": RnnSettings(kind="rnn", embedding=6, dim=10, score=score)
-        for score in ("none", "sum", "mean", *SCORES)
+        for score in (*FIXED_CONTEXTS, *SCORES)
     },
     **{
         f"rnn {weighting} luong": RnnSettings(kind="rnn", embedding=6, dim=10, weighting=weighting, order="luong")
@@ -25,6 +26,14 @@ SETTINGS: dict[str, RnnSettings | TransformerSettings] = {
         if weighting != "soft"
     },
     "rnn elman": RnnSettings(kind="rnn", cell="elman", embedding=6, dim=10, bidirectional=False),
+    "rnn elman last": RnnSettings(kind="rnn", cell="elman", embedding=6, dim=10, score="last", readout=False),
+    "rnn elman without readout": RnnSettings(kind="rnn", cell="elman", embedding=6, dim=10, readout=False),
+    "rnn lstm first": RnnSettings(kind="rnn", cell="lstm", layers=2, embedding=6, dim=10, score="first", bridge="mlp"),
+    "rnn fed last": RnnSettings(kind="rnn", embedding=6, dim=10, input_feeding=True, score="last"),
+    "rnn fed static luong": RnnSettings(
+        kind="rnn", embedding=6, dim=10, input_feeding=True, score="static", order="luong"
+    ),
+    "rnn static local-m": RnnSettings(kind="rnn", embedding=6, dim=10, score="static", weighting="local-m"),
     "rnn lstm": RnnSettings(kind="rnn", cell="lstm", layers=3, embedding=6, dim=10),
     "rnn lstm none": RnnSettings(kind="rnn", cell="lstm", layers=2, embedding=6, dim=10, score="none"),
     "rnn fed": RnnSettings(kind="rnn", embedding=6, dim=10, order="luong", input_feeding=True),

@@ -1,11 +1,15 @@
 """What holds for every decoder."""
 
+from typing import Any
+
 import pytest
 import torch
-from torch import Tensor
+from pydantic import ValidationError
+from torch import Tensor, nn
 
-from saccade.nets import Encoded, RnnDecoder
+from saccade.nets import Encoded, NoContext, RnnDecoder
 from saccade.tasks.translation.net import translation_loss
+from saccade.tasks.translation.settings import RnnSettings
 from saccade.text import PAD
 from tests.nets.makers import SETTINGS, TARGET_SIZE, small_batch, small_net
 
@@ -38,7 +42,7 @@ def test_weights_are_those_of_the_source(name: str) -> None:
     assert without.weights is None
     torch.testing.assert_close(with_weights.features, without.features, atol=1e-4, rtol=1e-4)
     weights = with_weights.weights
-    if "none" in name.split()[1:] and name.startswith("rnn"):
+    if {"none", "last", "first"} & set(name.split()) and name.startswith("rnn"):
         assert weights is None
         return
     assert weights is not None
@@ -128,9 +132,15 @@ def test_the_loss_is_the_mean_of_the_tokens_whatever_the_padding() -> None:
         ("rnn coverage luong", True),
         ("rnn none", True),
         ("rnn sum", True),
+        ("rnn last", True),
+        ("rnn lstm first", True),
+        ("rnn elman last", True),
+        ("rnn static", True),
+        ("rnn static local-m", False),
         ("rnn additive", False),
         ("rnn fed", False),
         ("rnn fed none", False),
+        ("rnn fed static luong", False),
     ],
 )
 def test_the_whole_target_is_computed_at_once_where_nothing_forbids_it(name: str, at_once: bool) -> None:  # noqa: FBT001
@@ -174,6 +184,16 @@ def test_without_context_only_the_last_state_counts() -> None:
         torch.testing.assert_close(
             net.decoder(encoded, batch.previous).features, net.decoder(other, batch.previous).features
         )
+
+
+@pytest.mark.parametrize("wrong", [{"order": "luong"}, {"order": "bahdanau", "input_feeding": True}], ids=str)
+def test_what_wants_a_readout_is_refused_without(wrong: dict[str, Any]) -> None:
+    settings = {"kind": "rnn", "embedding": 6, "dim": 10, "readout": False}
+    with pytest.raises(ValidationError, match="readout: found false, wanted true with order luong or input_feeding"):
+        RnnSettings.model_validate(settings | wrong)
+    options = {"cell": "gru", "layers": 1, "dropout": 0.0, "readout": False, "input_feeding": False}
+    with pytest.raises(ValueError, match="readout: found false, wanted true in the Luong order"):
+        RnnDecoder(nn.Embedding(5, 3), 4, context=NoContext(), **options | wrong)
 
 
 def test_the_sum_is_that_of_the_real_states() -> None:

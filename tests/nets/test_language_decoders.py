@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_refused() -> None:
         with pytest.raises(ValueError, match="attention to its own past is for decoders without a source"):
             RnnDecoder(nn.Embedding(5, 3), 4, context=past, **options, **wrong)
     with pytest.raises(ValueError, match="looks at no source"):
-        past.remember(encoded)
+        past.remember(encoded, torch.zeros(2, 10))
     for context in (SumContext(4), AttentionContext(4, score="dot", weighting="soft")):
         lost = RnnDecoder(nn.Embedding(5, 3), 4, context=context, **options, order="luong", has_source=False)
         with pytest.raises(ValueError, match="wants a source, and this decoder has none"):

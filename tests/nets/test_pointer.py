@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from saccade.attention import SCORES, Additive, make_score
+from saccade.attention import QUERY_SCORES, Additive, make_score
 from saccade.base.settings import check_settings
 from saccade.decode import beam_search, greedy_search
 from saccade.nets import Encoded, PointerDecoder, Searchable, Step
@@ -21,7 +21,7 @@ DIM = 10
 SIZES = [7, 3, 5, 1]
 ANSWERS = [[4, 0, 6], [2, 1, 0], [3], [0]]
 
-every_score = pytest.mark.parametrize("score", list(SCORES))
+every_score = pytest.mark.parametrize("score", list(QUERY_SCORES))
 every_encoder = pytest.mark.parametrize("kind", ["lstm", "transformer"])
 
 

@@ -1,13 +1,15 @@
 """The recurrent decoder against the published equations, written out in numpy, in float64."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
-from saccade.attention import Additive, General
-from saccade.nets import AttentionContext, RnnDecoder
-from saccade.nets.context import PastContext
+from saccade.attention import Additive, General, Static
+from saccade.nets import AttentionContext, Encoded, RnnDecoder
+from saccade.nets.context import FIXED_CONTEXTS, PastContext
 from saccade.nets.language import make_language_net
 from saccade.nets.settings import LanguageRnnSettings
 from saccade.tasks.translation.net import make_net
@@ -45,7 +47,12 @@ def lstm(x: Array, state: tuple[Array, Array], p: dict[str, Array]) -> tuple[Arr
     return sigmoid(o) * np.tanh(c), c
 
 
-def make(**settings: object) -> tuple[RnnDecoder, torch.Tensor, torch.Tensor, Array, list[Array]]:
+def elman(x: Array, s: Array, p: dict[str, Array]) -> Array:
+    """Elman 1990: tanh(W x + U s + b)."""
+    return np.tanh(p["weight_ih_l0"] @ x + p["bias_ih_l0"] + p["weight_hh_l0"] @ s + p["bias_hh_l0"])
+
+
+def make(**settings: object) -> tuple[RnnDecoder, torch.Tensor, torch.Tensor | None, Array, list[Array]]:
     """A decoder in float64, its P and α for four tokens, and the encoder's states and last states for a sentence."""
     torch.manual_seed(7)
     chosen = RnnSettings.model_validate({"kind": "rnn", "embedding": 3, "dim": 4, "dropout": 0.0, **settings})
@@ -56,11 +63,10 @@ def make(**settings: object) -> tuple[RnnDecoder, torch.Tensor, torch.Tensor, Ar
     with torch.no_grad():
         encoded = net.encode(source, torch.tensor([5]))
         decoder_output = decoder(encoded, torch.tensor([[START, 6, 4, 7]]), need_weights=True)
-    assert decoder_output.weights is not None
-    with torch.no_grad():
         probabilities = decoder.output(decoder_output.features).softmax(-1)[0]
     finals = [part[0].numpy() for part in encoded.final]
-    return decoder, probabilities, decoder_output.weights[0, 0, 0], encoded.states[0].numpy(), finals
+    weights = None if decoder_output.weights is None else decoder_output.weights[0, 0, 0]
+    return decoder, probabilities, weights, encoded.states[0].numpy(), finals
 
 
 def test_bahdanau() -> None:
@@ -69,6 +75,7 @@ def test_bahdanau() -> None:
     # the encoder ends with its last state forward and its first backward
     np.testing.assert_allclose(finals[0], np.concatenate([h[-1, :2], h[0, 2:]]))
     assert isinstance(decoder.context, AttentionContext)
+    assert weights is not None
     score = decoder.context.attention.score
     assert isinstance(score, Additive)
     p, a, cell = values(decoder), values(score), values(decoder.rnn)
@@ -92,6 +99,7 @@ def test_luong(input_feeding: bool) -> None:  # noqa: FBT001
         score="general", order="luong", cell="lstm", input_feeding=input_feeding, bidirectional=False
     )
     assert isinstance(decoder.context, AttentionContext)
+    assert weights is not None
     score = decoder.context.attention.score
     assert isinstance(score, General)
     p, cell, w = values(decoder), values(decoder.rnn), values(score)["weight"]
@@ -106,6 +114,71 @@ def test_luong(input_feeding: bool) -> None:  # noqa: FBT001
         np.testing.assert_allclose(weights[t].numpy(), alpha, atol=1e-6)
         wanted = softmax(p["output.weight"] @ attentional + p["output.bias"])
         np.testing.assert_allclose(probabilities[t].numpy(), wanted, atol=1e-6)
+
+
+def static_weights(decoder: RnnDecoder, h: Array) -> Array:
+    """α = softmax(vᵀ tanh(U h_i)): what each state counts, for all words."""
+    assert isinstance(decoder.context, AttentionContext)
+    score = decoder.context.attention.score
+    assert isinstance(score, Static)
+    a = values(score)
+    return softmax(np.array([a["v"] @ np.tanh(a["key_projection.weight"] @ hi) for hi in h]))
+
+
+# Of (decoder, the encoder's states, what it ends with, the decoder's first state): the weights, if there are any, and
+# the context, which is the same at each step.
+SAME_AT_EACH_STEP: dict[str, Callable[[RnnDecoder, Array, Array, Array], tuple[Array | None, Array]]] = {
+    "none": lambda decoder, h, final, s: (None, np.zeros(0)),
+    "last": lambda decoder, h, final, s: (None, final),
+    "first": lambda decoder, h, final, s: (None, s),
+    "sum": lambda decoder, h, final, s: (np.ones(len(h)), h.sum(0)),
+    "mean": lambda decoder, h, final, s: (np.ones(len(h)) / len(h), h.mean(0)),
+    "static": lambda decoder, h, final, s: (static_weights(decoder, h), static_weights(decoder, h) @ h),
+}
+
+
+def test_every_context_that_stays_has_a_formula() -> None:
+    assert SAME_AT_EACH_STEP.keys() == {*FIXED_CONTEXTS, "static"}
+
+
+@pytest.mark.parametrize("readout", [True, False])
+@pytest.mark.parametrize("cell", ["gru", "elman"])
+@pytest.mark.parametrize("score", SAME_AT_EACH_STEP)
+def test_contexts_that_stay_the_same(score: str, cell: str, readout: bool) -> None:  # noqa: FBT001
+    """s_0 = tanh(B h_T), s_t = cell([E y, c], s_t-1), P = softmax(O tanh(R [s_t, c, E y])), or softmax(O s_t)."""
+    decoder, probabilities, weights, h, finals = make(score=score, cell=cell, readout=readout)
+    step = {"gru": gru, "elman": elman}[cell]
+    p, rnn = values(decoder), values(decoder.rnn)
+    s = np.tanh(p["bridges.0.weight"] @ finals[0] + p["bridges.0.bias"])
+    alpha, c = SAME_AT_EACH_STEP[score](decoder, h, finals[0], s)
+    assert (weights is None) == (alpha is None)
+    for t, y in enumerate([START, 6, 4, 7]):
+        embedded = p["embedding.weight"][y]
+        s = step(np.concatenate([embedded, c]), s, rnn)
+        f = np.tanh(p["readout.weight"] @ np.concatenate([s, c, embedded]) + p["readout.bias"]) if readout else s
+        wanted = softmax(p["output.weight"] @ f + p["output.bias"])
+        np.testing.assert_allclose(probabilities[t].numpy(), wanted, atol=1e-12)
+        if weights is not None and alpha is not None:
+            np.testing.assert_allclose(weights[t].numpy(), alpha, atol=1e-12)
+
+
+def test_a_bridge_of_two_layers() -> None:
+    """s_0 = tanh(B' tanh(B h_T + b) + b') for both layers of an LSTM, and their cell states without the outer tanh."""
+    decoder, _, _, h, finals = make(score="first", cell="lstm", layers=2, bridge="mlp")
+    p = values(decoder)
+    first = [
+        p[f"bridges.{part}.2.weight"] @ np.tanh(p[f"bridges.{part}.0.weight"] @ final + p[f"bridges.{part}.0.bias"])
+        + p[f"bridges.{part}.2.bias"]
+        for part, final in enumerate(finals)
+    ]
+    encoded = Encoded(
+        torch.tensor(h)[None], torch.ones(1, 1, 5).bool(), tuple(torch.tensor(one)[None] for one in finals)
+    )
+    with torch.no_grad():
+        state = decoder.start(encoded)
+    np.testing.assert_allclose(state.hidden[0][:, 0].numpy(), np.tanh(first[0]).reshape(2, 4), atol=1e-12)
+    np.testing.assert_allclose(state.hidden[1][:, 0].numpy(), first[1].reshape(2, 4), atol=1e-12)
+    np.testing.assert_allclose(state.memory.value[0, 0].numpy(), np.tanh(first[0])[4:], atol=1e-12)  # the top layer's
 
 
 @pytest.mark.parametrize("window", [None, 2])

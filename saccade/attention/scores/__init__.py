@@ -11,6 +11,7 @@ from saccade.attention.scores.location import Location
 from saccade.attention.scores.location_aware import LocationAware
 from saccade.attention.scores.mix import Mix
 from saccade.attention.scores.score import DotProductScore, Score, StatefulScore
+from saccade.attention.scores.static import Static
 
 # How many keys a location score is made for when it is asked for by name.
 POSITIONS = 512
@@ -26,7 +27,11 @@ SCORES: dict[str, Callable[[int, int], Score]] = {
     "location-aware": LocationAware,
     "coverage": Coverage,
     "mix": lambda query_dim, key_dim: Mix(Additive(query_dim, key_dim), Location(query_dim, POSITIONS)),
+    "static": lambda query_dim, key_dim: Static(key_dim),
 }
+
+# Those that follow the query, for whoever has nothing but a query to learn with.
+QUERY_SCORES = tuple(name for name in SCORES if name != "static")
 
 
 def make_score(name: str, query_dim: int, key_dim: int) -> Score:
@@ -38,6 +43,7 @@ def make_score(name: str, query_dim: int, key_dim: int) -> Score:
 
 __all__ = [
     "POSITIONS",
+    "QUERY_SCORES",
     "SCORES",
     "Additive",
     "Cosine",
@@ -51,5 +57,6 @@ __all__ = [
     "ScaledDot",
     "Score",
     "StatefulScore",
+    "Static",
     "make_score",
 ]

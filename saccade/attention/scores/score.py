@@ -31,6 +31,11 @@ class Score(nn.Module, ABC):
         """Whether the score depends on the position of a key, not on its content alone."""
         return False
 
+    @property
+    def follows_query(self) -> bool:
+        """Whether the score depends on the query at all."""
+        return True
+
     @abstractmethod
     def queries(self, query: Tensor) -> Tensor:
         """The part of the queries, `[B, T, Dq]` -> `[B, T, D]`."""

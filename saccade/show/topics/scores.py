@@ -48,7 +48,7 @@ def lesson(*, seed: int = 1) -> Lesson:
                 f" which see where was looked before: {', '.join(stateful)}."
             ),
         ),
-        paper="Graves 2014 (cosine), Bahdanau 2015 (additive), Luong 2015 (dot, general, location),"
+        paper="Graves 2014 (cosine), Bahdanau 2015 (additive), Luong 2015 (dot, general, location), Yang 2016 (static),"
         " Chorowski 2015 (location-aware), See 2017 (coverage), Vaswani 2017 (scaled-dot)",
     )
 

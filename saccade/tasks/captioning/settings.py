@@ -85,6 +85,12 @@ class CaptionRnnSettings(RecurrentSettings):
     gate: bool = True  # how much of what it sees the decoder wants, at each word
     doubly_stochastic: Annotated[float, Field(ge=0)] = 0.0  # how much it counts that no place is left unseen
 
+    @model_validator(mode="after")
+    def _looks_at_an_image(self) -> Self:
+        if self.score == "last":
+            raise ValueError("score: found last, wanted first or mean: an image's regions have no last one")
+        return self
+
 
 ImageEncoderSettings = Annotated[
     PretrainedEncoderSettings | SmallEncoderSettings | OwnEncoderSettings, Field(discriminator="kind")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from saccade.attention import SCORES
+from saccade.attention import QUERY_SCORES
 from saccade.attention.scores import POSITIONS
 from saccade.base.settings import Settings, one_of
 from saccade.nets.settings import Layers, Share, Size
@@ -17,7 +17,7 @@ class _PointingSettings(Settings):
     input_size: Annotated[int, Field(ge=1, le=4096)]  # numbers of an input: 1 to sort, 2 for points
     dim: Size = 128
     layers: Layers = 1  # of the encoder
-    score: Annotated[str, one_of(list(SCORES))] = "additive"
+    score: Annotated[str, one_of(QUERY_SCORES)] = "additive"
     mask_visited: bool = True  # no input is pointed at twice
     rescale: bool = True  # the inputs of each problem are brought to -1 ... 1, where that cannot change the answer
     dropout: Share = 0.0

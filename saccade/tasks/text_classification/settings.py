@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from saccade.attention import SCORES
+from saccade.attention import QUERY_SCORES
 from saccade.base.settings import Settings, one_of
 from saccade.nets.settings import Context, RnnReaderSettings, Share, Size, TransformerReaderSettings
 from saccade.text.vocabularies.running import RunningVocabularySettings
@@ -21,7 +21,7 @@ class PoolingSettings(ClassifierSettings):
     """How the states of all tokens become one vector."""
 
     pooling: Literal["attention", "max", "mean", "last"] = "attention"
-    pooling_score: Annotated[str, one_of(list(SCORES))] = "additive"  # of attention, by one query that is learnt
+    pooling_score: Annotated[str, one_of(QUERY_SCORES)] = "additive"  # of attention, by one query that is learnt
 
 
 class TextRnnSettings(RnnReaderSettings, PoolingSettings):

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from saccade.base.settings import Settings
 from saccade.nets import settings as nets
+from saccade.nets.context import FIXED_CONTEXTS
 from saccade.nets.settings import RecurrentSettings
 from saccade.text import VocabularySettings
 
@@ -22,7 +23,7 @@ class RnnSettings(RecurrentSettings):
     def _fits_an_encoder(self) -> Self:
         if self.bidirectional and self.dim % 2:
             raise ValueError(f"dim: found {self.dim}, wanted an even number, half for each direction")
-        if self.copying and (self.score in {"none", "sum", "mean"} or self.weighting != "soft"):
+        if self.copying and (self.score in FIXED_CONTEXTS or self.weighting != "soft"):
             raise ValueError("copying: found true, wanted attention to copy by: weighting soft, and a score with it")
         return self
 

@@ -1,5 +1,6 @@
 """Captioners: images in, text out, with where they looked, from a folder that can go anywhere."""
 
+import copy
 import io
 import shutil
 from functools import cache
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from pydantic import ValidationError
 
 import saccade
 from saccade.base.errors import InputError
@@ -37,6 +39,18 @@ MODELS: dict[str, CaptionRnnSettings | TransformerSettings] = {
     "luong dot": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, order="luong", score="dot", max_length=9),
     "mean": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, score="mean", max_length=9),
     "none": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, score="none", max_length=9),
+    "static": CaptionRnnSettings(kind="rnn", embedding=8, dim=12, score="static", max_length=9),
+    "first": CaptionRnnSettings(
+        kind="rnn",
+        cell="elman",
+        embedding=8,
+        dim=12,
+        score="first",
+        bridge="mlp",
+        readout=False,
+        gate=False,
+        max_length=9,
+    ),
     "transformer": TransformerSettings(kind="transformer", layers=2, dim=12, heads=3, feed_forward=20, max_length=9),
 }
 
@@ -87,7 +101,7 @@ def test_each_word_looked_somewhere(name: str):
     for caption in captioner(name).caption(IMAGES[:3], beam=2, attention=True):
         assert caption.words[-1] == "</s>"
         assert caption.side == 4
-        if name == "none":
+        if name in {"none", "first"}:
             assert caption.attention is None
             continue
         assert caption.attention is not None
@@ -97,6 +111,9 @@ def test_each_word_looked_somewhere(name: str):
             assert set(np.unique(caption.attention)) <= {0.0, 1.0}
         if name == "mean":
             np.testing.assert_allclose(caption.attention, 1 / 16, atol=1e-6)
+        if name == "static":
+            np.testing.assert_allclose(caption.attention, caption.attention[:, :, :1].repeat(len(caption.words), 2))
+            assert caption.attention.std() > 0.01
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -170,13 +187,38 @@ def test_the_gate_scales_what_was_seen():
     gated: Any = net.decoder.context
     with torch.no_grad():
         encoded = net.encode(scaled([SCENES[0].pixels]))
-        memory = gated.remember(encoded)
+        memory = gated.remember(encoded, torch.zeros(1, 12))
         query = torch.randn(1, 1, 12)
         options = {"state": net.decoder.start(encoded).attention, "need_weights": False}
         inner = gated.inner.recall(query, memory, **options).context
         share = torch.sigmoid(query @ gated.gate.weight.T + gated.gate.bias)
         torch.testing.assert_close(gated.recall(query, memory, **options).context, share * inner)
     assert not torch.allclose(share, torch.ones(()))
+
+
+def test_captions_by_a_context_that_stays():
+    """z the mean of all regions, c = h_0 = tanh(MLP(z)), h_t = tanh(W [y, c] + U h_t-1 + b), P = softmax(O h_t)."""
+    net = copy.deepcopy(captioner("first").net).double()
+    p = {name: parameter.detach() for name, parameter in net.decoder.named_parameters()}
+    words = [START, 7, 5, 9]
+    with torch.no_grad():
+        encoded = net.encode(scaled([SCENES[0].pixels]).double())
+        found = net.decoder.output(net.decoder(encoded, torch.tensor([words])).features).softmax(-1)[0]
+    z = encoded.states[0].mean(0)
+    hidden = torch.tanh(p["bridges.0.0.weight"] @ z + p["bridges.0.0.bias"])
+    c = h = torch.tanh(p["bridges.0.2.weight"] @ hidden + p["bridges.0.2.bias"])
+    for word, probabilities in zip(words, found, strict=True):
+        x = torch.cat([p["embedding.weight"][word], c])
+        h = torch.tanh(
+            p["rnn.weight_ih_l0"] @ x + p["rnn.bias_ih_l0"] + p["rnn.weight_hh_l0"] @ h + p["rnn.bias_hh_l0"]
+        )
+        wanted = (p["output.weight"] @ h + p["output.bias"]).softmax(0)
+        torch.testing.assert_close(probabilities, wanted, rtol=0, atol=1e-12)
+
+
+def test_an_image_has_no_last_region():
+    with pytest.raises(ValidationError, match="score: found last, wanted first or mean"):
+        CaptionRnnSettings(kind="rnn", score="last")
 
 
 @pytest.mark.parametrize("name", MODELS)

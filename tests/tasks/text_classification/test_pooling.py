@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from saccade.attention import SCORES
+from saccade.attention import QUERY_SCORES
 from saccade.tasks.text_classification.pooling import AttentionPooling, make_pooling
 
 LENGTHS = (5, 1, 3)
@@ -55,7 +55,7 @@ def test_attention_against_the_formula() -> None:
         assert not pooled.weights[row, length:].any()
 
 
-@pytest.mark.parametrize("score", list(SCORES))
+@pytest.mark.parametrize("score", list(QUERY_SCORES))
 def test_attention_by_any_score(score: str) -> None:
     states, mask = states_and_mask()
     pooling: Any = make_pooling("attention", 7, score=score)

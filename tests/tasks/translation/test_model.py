@@ -26,6 +26,8 @@ SOURCES = [pair.source for pair in PAIRS[:64]]
 MODELS = {
     "rnn": RnnSettings(kind="rnn", embedding=8, dim=12),
     "rnn none": RnnSettings(kind="rnn", embedding=8, dim=12, score="none"),
+    "rnn last": RnnSettings(kind="rnn", cell="elman", embedding=8, dim=12, score="last", readout=False),
+    "rnn static": RnnSettings(kind="rnn", embedding=8, dim=12, score="static", bridge="mlp"),
     "rnn local-m luong": RnnSettings(kind="rnn", embedding=8, dim=12, weighting="local-m", order="luong"),
     "rnn coverage": RnnSettings(kind="rnn", embedding=8, dim=12, score="coverage"),
     "transformer": TransformerSettings(
@@ -35,6 +37,7 @@ MODELS = {
         kind="transformer", layers=2, dim=12, heads=3, feed_forward=20, positions="rotary"
     ),
 }
+UNSEEING = {"rnn none", "rnn last"}  # which look at nothing
 VOCABULARIES = {
     "subwords": VocabularySettings(kind="subwords", size=200, joint=True),
     "characters": VocabularySettings(kind="characters", joint=True),
@@ -66,7 +69,7 @@ def make(model: str, vocabulary: str = "subwords") -> Translator:
 
 def suited(search: str, model: str) -> dict[str, Any]:
     """A search for a model; without attention, nothing can be covered."""
-    return SEARCHES[search] | ({"coverage_penalty": 0.0} if model == "rnn none" else {})
+    return SEARCHES[search] | ({"coverage_penalty": 0.0} if model in UNSEEING else {})
 
 
 def assert_same(found: Translation, wanted: Translation) -> None:
@@ -117,7 +120,7 @@ def test_shortlisted_outputs_change_nothing(model: str, search: str, monkeypatch
     assert bool(calls) == (quantized_library(torch.empty(1)) is not None)
 
 
-@pytest.mark.parametrize("model", ["rnn", "transformer"])
+@pytest.mark.parametrize("model", ["rnn", "rnn last", "rnn static", "transformer"])
 def test_int8_changes_scores_a_little(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("saccade.runtime.linear.MIN_QUANTIZED_WEIGHTS", 1)
     translator = make(model)
@@ -140,6 +143,14 @@ def test_asking_for_attention_changes_no_text(model: str) -> None:
     shown = translator.translate(SOURCES, beam=3, attention=True)
     assert [translation.text for translation in plain] == [translation.text for translation in shown]
     assert all(translation.attention is None for translation in plain)
+
+
+def test_one_weighted_sum_for_all_words_is_one_row_of_weights() -> None:
+    for found in make("rnn static").translate(SOURCES[:9], beam=2, attention=True):
+        assert found.attention is not None
+        first = found.attention[:, :, :1]
+        np.testing.assert_allclose(found.attention, first.repeat(len(found.target_words), 2), atol=1e-6)
+        assert first.max() > 1.2 * first.mean()
 
 
 @pytest.mark.parametrize("vocabulary", list(VOCABULARIES))
