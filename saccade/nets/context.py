@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention import Attention, AttentionOutput, Memory, Soft, State, StatefulScore, make_score, make_weighting
+from saccade.attention.scores import Activation
 from saccade.nets.decoder import Encoded
 
 
@@ -42,10 +43,10 @@ class AttentionContext(Context):
 
     follows_query = True
 
-    def __init__(self, dim: int, *, score: str, weighting: str) -> None:
+    def __init__(self, dim: int, *, score: str, weighting: str, activation: Activation = "tanh") -> None:
         super().__init__()
         self.size = dim
-        self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
+        self.attention = Attention(make_score(score, dim, dim, activation=activation), make_weighting(weighting, dim))
         is_stateful = isinstance(self.attention.score, StatefulScore)
         self.shares_memory = not is_stateful and isinstance(self.attention.weighting, Soft)
 
@@ -66,11 +67,13 @@ class PastContext(Context):
     shares_memory = False  # each sequence has a past of its own
     grows = True
 
-    def __init__(self, dim: int, *, score: str, weighting: str, window: int | None = None) -> None:
+    def __init__(
+        self, dim: int, *, score: str, weighting: str, window: int | None = None, activation: Activation = "tanh"
+    ) -> None:
         super().__init__()
         self.size = dim
         self.window = window
-        self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
+        self.attention = Attention(make_score(score, dim, dim, activation=activation), make_weighting(weighting, dim))
 
     def remember(self, encoded: Encoded) -> Memory:
         raise ValueError("context: a PastContext looks at no source")
@@ -158,10 +161,10 @@ class NoContext(Context):
         return AttentionOutput(query[..., :0], None, state)
 
 
-def make_context(score: str, weighting: str, dim: int) -> Context:
+def make_context(score: str, weighting: str, dim: int, *, activation: Activation = "tanh") -> Context:
     """`none`, `sum`, `mean`, or attention by the score of that name."""
     if score == "none":
         return NoContext()
     if score in {"sum", "mean"}:
         return SumContext(dim) if score == "sum" else MeanContext(dim)
-    return AttentionContext(dim, score=score, weighting=weighting)
+    return AttentionContext(dim, score=score, weighting=weighting, activation=activation)

@@ -53,13 +53,13 @@ def make_score(name: str, query_dim: int, key_dim: int, *, activation: Activatio
     return score
 
 
-def expect_activation(score: str, activation: Activation) -> None:
+def expect_activation(score: str, activation: Activation, *, name: str = "activation") -> None:
     """Raise unless the score of that name has an activation, or the usual one is asked for."""
-    expect_choice("activation", activation, ACTIVATIONS)
+    expect_choice(name, activation, ACTIVATIONS)
     if activation != "tanh" and score not in ADDITIVE_SCORES:
         raise ValueError(
-            f"activation: found {activation!r}, wanted 'tanh' with the score {score}; only additive scores have one:"
-            f" {', '.join(ADDITIVE_SCORES)}"
+            f"{name}: found {activation!r}, wanted 'tanh' with score {score}, which has no activation; those that have"
+            f" one are {', '.join(ADDITIVE_SCORES)}"
         )
 
 
