@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bench import before, busy, generate, pretraining
+from bench import before, busy, generate, hard, pretraining
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
@@ -159,3 +159,17 @@ def test_a_text_is_timed_from_the_start_of_its_process(tmp_path: Path) -> None:
     chosen.others = ["--temperature", "-1"]
     with pytest.raises(SystemExit, match="ended with code 2"):
         generate.write(chosen, 0)
+
+
+@pytest.mark.parametrize("case", hard.CASES)
+def test_hard_and_local_attention_are_timed_on_their_own_ways(case: str) -> None:
+    lines = hard.measure(case, [50, 300], dim=8, turns=1, seconds=0.001)
+    paths = {line["weighting"]: line["path"] for line in lines}
+    soft = "fused" if "general" in case else "plain"
+    assert paths == {"soft": soft, "hard": "gathered", "local-m": "windowed", "local-p": "windowed"}
+    assert [line["times_as_fast"] for line in lines][0] == 1
+    for line in lines:
+        times = line["milliseconds"]
+        assert isinstance(times, list)
+        assert len(times) == 2
+        assert min(times) > 0

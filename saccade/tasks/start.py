@@ -16,7 +16,7 @@ from saccade.text.vocabularies.growing import copy_vocabulary, grow_vocabulary
 from saccade.training import NamedRows, Parts, Recipe, Reporter, Transfer, short_names, transfer
 
 # of a net: with others, weights mean nothing
-_OF_KIND = ("kind", "cell", "heads", "norm", "positions", "positions_combine", "activation", "score_activation")
+_OF_KIND = ("kind", "cell", "heads", "norm", "positions", "positions_combine", "activation")
 _OF_VOCABULARY = ("kind", "joint", "lowercase", "method")
 
 

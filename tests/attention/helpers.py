@@ -4,11 +4,13 @@ import torch
 from torch import Tensor
 
 from saccade.attention import (
+    SCORES,
     LocalMonotonic,
     LocalPredictive,
     Location,
     Monotonic,
     Score,
+    StatefulScore,
     Weighting,
     make_score,
     make_weighting,
@@ -17,6 +19,9 @@ from saccade.attention import (
 # distinct primes, so that a transposed axis fails
 BATCH, QUERIES, KEYS, DIM, VALUE_DIM = 2, 3, 5, 7, 11
 POSITIONS = 13  # that a location score knows
+
+# names of scores whose queries do not wait for each other
+STATELESS = [name for name in SCORES if not isinstance(make_score(name, 1, 1), StatefulScore)]
 
 
 def relative_error(found: Tensor, wanted: Tensor) -> float:

@@ -1,6 +1,7 @@
 """What a language model writes, and what it says of a text."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 from saccade.base.errors import InputError
 from saccade.nets import previous_of
+from saccade.tasks.language_modeling.model import LanguageModel
 from saccade.tasks.language_modeling.stream import TextStream
 from saccade.text import END, START
 from saccade.text.vocabularies.running import Utf8Bytes
@@ -205,3 +207,18 @@ def test_what_is_no_text_is_refused() -> None:
         model.generate([3])  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match=r"^samples: found 2, wanted 1: only one text can be shown"):
         model.stream("a", print, samples=2)
+
+
+@pytest.mark.parametrize("name", ["gpt learned", "rnn additive window"])
+def test_a_model_of_before_there_were_these_settings_is_what_it_was(name: str, tmp_path: Path) -> None:
+    model = small_model(name)
+    model.save(tmp_path)
+    config = tmp_path / "config.yaml"
+    lines = config.read_text().splitlines(keepends=True)
+    later = ("score_activation:", "positions_combine:")
+    before = [line for line in lines if not line.strip().startswith(later)]
+    assert len(before) < len(lines)
+    config.write_text("".join(before))
+    loaded = LanguageModel.load(tmp_path)
+    (found,), (wanted,) = (one.score(["a bad cage"]) for one in (loaded, model))
+    assert found.log_probs == wanted.log_probs
