@@ -20,7 +20,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -92,9 +92,7 @@ def milliseconds(step: Step, seconds: float) -> float:
     return 1000 * passed / count
 
 
-def measure(
-    case: str, lengths: list[int], *, dim: int, turns: int, seconds: float = SECONDS
-) -> list[dict[str, object]]:
+def measure(case: str, lengths: list[int], *, dim: int, turns: int, seconds: float = SECONDS) -> list[dict[str, Any]]:
     """A line for each weighting."""
     times: dict[tuple[str, int], list[float]] = {(one, keys): [] for one in WEIGHTINGS for keys in lengths}
     with torch.inference_mode():
