@@ -8,15 +8,16 @@ from saccade.attention import SCORES
 from tests.tasks.makers import learn, reverse_pairs, small_recipe, sort_pairs
 
 RNN = {"kind": "rnn", "embedding": 32, "dim": 64, "dropout": 0.0}
+ATTENDING = [score for score in SCORES if score != "perceptron"]  # whose scores lie between -1 and 1
 
 
-@pytest.mark.parametrize("score", list(SCORES))
+@pytest.mark.parametrize("score", ATTENDING)
 def test_reversing_with_each_score(score: str, tmp_path: Path) -> None:
     figures = learn(small_recipe({**RNN, "score": score}, steps=220), reverse_pairs(6500), tmp_path)
     assert figures["exact_match"] > 99
 
 
-@pytest.mark.parametrize("score", list(SCORES))
+@pytest.mark.parametrize("score", ATTENDING)
 def test_sorting_with_each_score(score: str, tmp_path: Path) -> None:
     figures = learn(small_recipe({**RNN, "score": score}, steps=420), sort_pairs(6500), tmp_path)
     assert figures["exact_match"] > 99
