@@ -206,7 +206,7 @@ class Results(TorchDispatchMode):
 
 def sizes_of_a_step(weighting: Weighting, keys: int, *, score: Score) -> list[int]:
     layer = Attention(score, weighting).eval()
-    memory = layer.remember(torch.randn(1, keys, DIM), mask=padding_mask(torch.tensor([keys - 3])))
+    memory = layer.remember(torch.randn(1, keys, DIM), mask=padding_mask(torch.tensor([keys - 3]), size=keys))
     query = torch.randn(1, 1, DIM)
     with torch.no_grad(), Results() as results:
         layer.recall(query, memory)
