@@ -8,6 +8,7 @@ from saccade.attention import (
     LocalMonotonic,
     LocalPredictive,
     Location,
+    LocationRecurrent,
     Monotonic,
     Score,
     StatefulScore,
@@ -48,6 +49,8 @@ def tensors(
 def score_named(name: str, *, dtype: torch.dtype = torch.float32, dim: int = DIM) -> Score:
     """A score whose numbers are all random and of ordinary size, not as they are at the start of training."""
     score = make_score(name, dim, dim)
+    if isinstance(score, LocationRecurrent):
+        score = LocationRecurrent(dim, dim, units=2, width=3)  # quick to differentiate, too
     for part in score.modules():
         if isinstance(part, Location):
             part.weight = torch.nn.Parameter(part.weight[:POSITIONS].detach())  # enough, and quick to differentiate

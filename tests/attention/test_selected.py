@@ -52,8 +52,8 @@ def in_both_ways(
     """With few keys, and with all of them, which is how weights come."""
     shape = (*inputs[0].shape[:-1], inputs[1].shape[-2])
     assert attention_path(score, weighting, shape=shape) in {"windowed", "gathered"}
-    few = attend(*inputs, score=score, weighting=weighting, **options)  # pyright: ignore[reportArgumentType]
-    everything = attend(*inputs, score=score, weighting=weighting, need_weights=True, **options)  # pyright: ignore[reportArgumentType]
+    few = attend(*inputs, score=score, weighting=weighting, **options)
+    everything = attend(*inputs, score=score, weighting=weighting, need_weights=True, **options)
     return few, everything
 
 

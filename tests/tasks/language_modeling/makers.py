@@ -23,7 +23,7 @@ KINDS: dict[str, dict[str, object]] = {
     "gpt sinusoidal untied": _TRANSFORMER | {"positions": "sinusoidal", "tie_embeddings": "none"},
     **{cell: _RNN | {"cell": cell} for cell in ("elman", "gru", "lstm")},
     "rnn additive window": _RNN | {"score": "additive", "window": 3, "layers": 2},
-    "rnn recurrent relu": _RNN | {"score": "location-recurrent", "score_activation": "relu"},
+    "rnn recurrent relu": _RNN | {"score": "location-recurrent", "score_activation": "relu", "layers": 2},
     "rnn location fed": _RNN | {"score": "location", "input_feeding": True},
     "rnn sparse tied": _RNN
     | {"score": "scaled-dot", "weighting": "sparse", "embedding": 8, "tie_embeddings": "output"},

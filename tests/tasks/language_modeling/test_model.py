@@ -1,7 +1,6 @@
 """What a language model writes, and what it says of a text."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,10 @@ import pytest
 import torch
 
 from saccade.base.errors import InputError
+from saccade.base.settings import check_settings
 from saccade.nets import previous_of
 from saccade.tasks.language_modeling.model import LanguageModel
+from saccade.tasks.language_modeling.settings import LanguageModelSettings
 from saccade.tasks.language_modeling.stream import TextStream
 from saccade.text import END, START
 from saccade.text.vocabularies.running import Utf8Bytes
@@ -210,15 +211,12 @@ def test_what_is_no_text_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt learned", "rnn additive window"])
-def test_a_model_of_before_there_were_these_settings_is_what_it_was(name: str, tmp_path: Path) -> None:
+def test_a_model_of_before_there_were_these_settings_is_what_it_was(name: str) -> None:
     model = small_model(name)
-    model.save(tmp_path)
-    config = tmp_path / "config.yaml"
-    lines = config.read_text().splitlines(keepends=True)
-    later = ("score_activation:", "positions_combine:")
-    before = [line for line in lines if not line.strip().startswith(later)]
-    assert len(before) < len(lines)
-    config.write_text("".join(before))
-    loaded = LanguageModel.load(tmp_path)
-    (found,), (wanted,) = (one.score(["a bad cage"]) for one in (loaded, model))
+    values = model.settings.model_dump()
+    for later in ("score_activation", "positions_combine"):
+        values["model"].pop(later, None)
+    before = LanguageModel.make(check_settings(LanguageModelSettings, values, where="before"), model.vocabulary)
+    before.net.load_state_dict(model.net.state_dict())
+    (found,), (wanted,) = (one.score(["a bad cage"]) for one in (before, model))
     assert found.log_probs == wanted.log_probs
