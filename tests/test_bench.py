@@ -163,7 +163,7 @@ def test_a_text_is_timed_from_the_start_of_its_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", hard.CASES)
 def test_hard_and_local_attention_are_timed_on_their_own_ways(case: str) -> None:
-    lines = hard.measure(case, [50, 300], dim=8, turns=1, seconds=0.001)
+    lines = hard.measure(case, [50, 400], dim=8, turns=1, seconds=0.001)
     paths = {line["weighting"]: line["path"] for line in lines}
     soft = "fused" if "general" in case else "plain"
     assert paths == {"soft": soft, "hard": "gathered", "local-m": "windowed", "local-p": "windowed"}

@@ -270,12 +270,12 @@ def test_paths() -> None:
         assert attention_path(score_named(name), Hard().eval(), shape=large) == "gathered"
         assert attention_path(score_named(name), Hard().eval(), shape=large, need_weights=True) == "plain"
         for weighting in (LocalMonotonic(2), LocalPredictive(DIM, 2)):
-            # six keys of a window for each query: a query has to have four times as many
-            assert attention_path(score_named(name), weighting.eval(), shape=(8, 2, 48)) == "windowed"
-            for few in ((8, 2, 47), large):
+            # six keys of a window for each of two queries: there have to be sixteen times as many
+            assert attention_path(score_named(name), weighting.eval(), shape=(8, 2, 192)) == "windowed"
+            for few in ((8, 2, 191), large):
                 assert attention_path(score_named(name), weighting.eval(), shape=few) != "windowed"
-            assert attention_path(score_named(name), weighting.eval(), shape=(8, 2, 48), need_weights=True) == "plain"
-            assert attention_path(score_named(name), weighting.train(), shape=(8, 2, 48)) != "windowed"
+            assert attention_path(score_named(name), weighting.eval(), shape=(8, 2, 192), need_weights=True) == "plain"
+            assert attention_path(score_named(name), weighting.train(), shape=(8, 2, 192)) != "windowed"
 
 
 class Maps(nn.Module):
