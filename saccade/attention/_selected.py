@@ -15,7 +15,7 @@ from saccade.attention.weightings.hard import Hard
 from saccade.attention.weightings.weighting import LocalWeighting
 
 # Windows are cut out where all of them together have at most this share of the keys: with 22 keys for a query, from 352
-# keys on. There a step of 32 sequences is twice as fast, one of a single sequence is 0.8 times as fast, and as fast at 700.
+# keys on. There a step of 32 sequences is twice as fast; one of a single sequence is slower by a fifth, and not from 700 on.
 LARGEST_SHARE = 1 / 16
 
 

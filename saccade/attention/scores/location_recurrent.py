@@ -56,7 +56,7 @@ class LocationRecurrent(StatefulScore):
     def update_state(self, past: Tensor, weights: Tensor, *, visible: Tensor | None = None) -> Tensor:
         beyond = self.width // 2
         around = F.pad(weights, (beyond, beyond)).unfold(-1, self.width, 1)  # [B, S, width]
-        inner = self.cell.weight_ih.dtype
+        inner = self.additive.v.dtype  # of all parameters; those of a cell that torch has quantized have none
         *batch, keys, units = past.shape
         rows = self.cell(around.to(inner).reshape(-1, self.width), past.to(inner).reshape(-1, units))
         now = rows.reshape(*batch, keys, units).to(past.dtype)
