@@ -15,7 +15,7 @@ from saccade.attention.weightings.hard import Hard
 from saccade.attention.weightings.weighting import LocalWeighting
 
 # Windows are cut out where all of them together have at most this share of the keys: with 22 keys for a query, from 352
-# keys on. There a step of 32 sequences is twice as fast; one of a single sequence is slower by a fifth, and not from 700 on.
+# keys on. There a step of 32 sequences is twice as fast; one of a single sequence takes a fifth longer, up to 700 keys.
 LARGEST_SHARE = 1 / 16
 
 

@@ -118,21 +118,22 @@ def location_aware(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tens
     return dot(inner.v, ACTIVATION_FORMULAS[inner.activation](hidden))
 
 
-def gru(cell: Any, x: Tensor, h: Tensor) -> Tensor:
-    reset_x, update_x, new_x = (times(cell.weight_ih, x) + cell.bias_ih).chunk(3)
-    reset_h, update_h, new_h = (times(cell.weight_hh, h) + cell.bias_hh).chunk(3)
+def gru(score: Any, x: Tensor, h: Tensor) -> Tensor:
+    cell_x, cell_h = score.input_gates, score.memory_gates
+    reset_x, update_x, new_x = (times(cell_x.weight, x) + cell_x.bias).chunk(3)
+    reset_h, update_h, new_h = (times(cell_h.weight, h) + cell_h.bias).chunk(3)
     update = sigmoid(update_x + update_h)
     return (1 - update) * torch.tanh(new_x + sigmoid(reset_x + reset_h) * new_h) + update * h
 
 
 def location_recurrent(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
-    memory, reach = torch.zeros(score.cell.hidden_size, dtype=torch.float64), score.width // 2
+    memory, reach = torch.zeros(score.units, dtype=torch.float64), score.width // 2
     for t, weights in enumerate(past):
         assert isinstance(past, Past)
         if past.seen[t, s]:
             near = range(s - reach, s + reach + 1)
             around = [weights[at] if 0 <= at < len(weights) else 0 * weights[0] for at in near]
-            memory = gru(score.cell, torch.stack(around), memory)
+            memory = gru(score, torch.stack(around), memory)
     inner = score.additive
     hidden = times(inner.query_projection.weight, q) + times(inner.key_projection.weight, k)
     hidden = hidden + times(score.memory_projection.weight, memory)

@@ -30,7 +30,10 @@ class LocationRecurrent(StatefulScore):
             raise ValueError(f"width: found {width}, wanted an odd number of at least 1, to have a middle")
         self.width = width
         self.additive = Additive(query_dim, key_dim, dim)
-        self.cell = nn.GRUCell(width, units)
+        self.units = units
+        # reset, update and new, one after the other: of the weights around, and of what is remembered
+        self.input_gates = nn.Linear(width, 3 * units)
+        self.memory_gates = nn.Linear(units, 3 * units)
         self.memory_projection = nn.Linear(units, len(self.additive.v), bias=False)
 
     @property
@@ -44,7 +47,7 @@ class LocationRecurrent(StatefulScore):
         return self.additive.projected_keys(key)
 
     def initial_state(self, keys: Tensor) -> Tensor:
-        return torch.zeros(*keys.shape[:-1], self.cell.hidden_size, dtype=keys.dtype, device=keys.device)
+        return torch.zeros(*keys.shape[:-1], self.units, dtype=keys.dtype, device=keys.device)
 
     def condition_keys(self, keys: Tensor, past: Tensor) -> Tensor:
         expect_size(keys, len(self.additive.v))
@@ -56,8 +59,9 @@ class LocationRecurrent(StatefulScore):
     def update_state(self, past: Tensor, weights: Tensor, *, visible: Tensor | None = None) -> Tensor:
         beyond = self.width // 2
         around = F.pad(weights, (beyond, beyond)).unfold(-1, self.width, 1)  # [B, S, width]
-        inner = self.additive.v.dtype  # of all parameters; those of a cell that torch has quantized have none
-        *batch, keys, units = past.shape
-        rows = self.cell(around.to(inner).reshape(-1, self.width), past.to(inner).reshape(-1, units))
-        now = rows.reshape(*batch, keys, units).to(past.dtype)
+        reset_x, update_x, new_x = self.input_gates(around.to(past.dtype)).chunk(3, dim=-1)  # [B, S, units] each
+        reset_m, update_m, new_m = self.memory_gates(past).chunk(3, dim=-1)
+        update = torch.sigmoid(update_x + update_m)
+        new = torch.tanh(new_x + torch.sigmoid(reset_x + reset_m) * new_m)
+        now = ((1 - update) * new + update * past).to(past.dtype)
         return now if visible is None else torch.where(visible[..., None], now, past)
