@@ -23,6 +23,12 @@ def test_sorting_with_each_score(score: str, tmp_path: Path) -> None:
     assert figures["exact_match"] > 99
 
 
+def test_a_perceptron_gets_nearly_as_far(tmp_path: Path) -> None:
+    """No key ever has more than e² times the weight of another; for five letters that does."""
+    figures = learn(small_recipe({**RNN, "score": "perceptron"}, steps=220), reverse_pairs(6500), tmp_path)
+    assert figures["exact_match"] > 90
+
+
 def test_the_same_training_without_attention_falls_short(tmp_path: Path) -> None:
     """What the score is worth: through one vector, most sequences come out wrong."""
     figures = learn(small_recipe({**RNN, "score": "none"}, steps=220), reverse_pairs(6500), tmp_path)
