@@ -12,7 +12,7 @@ import pytest
 import torch
 import yaml
 
-from bench import before, busy, char_rnn, few_labels, generate, plots, pretraining, rungs
+from bench import before, busy, char_rnn, few_labels, generate, hard, plots, pretraining, rungs
 from bench import race as races
 from bench.race import Case, Side, job, race
 from bench.sides.turns import Pair, bucketed_batches, random_batches
@@ -231,3 +231,13 @@ def test_a_text_is_timed_from_the_start_of_its_process(tmp_path: Path) -> None:
     chosen.others = ["--temperature", "-1"]
     with pytest.raises(SystemExit, match="ended with code 2"):
         generate.write(chosen, 0)
+
+
+@pytest.mark.parametrize("case", hard.CASES)
+def test_hard_and_local_attention_are_timed_on_their_own_ways(case: str) -> None:
+    lines = hard.measure(case, [50, 400], dim=8, turns=1, seconds=0.001)
+    paths = {line["weighting"]: line["path"] for line in lines}
+    soft = "fused" if "general" in case else "plain"
+    assert paths == {"soft": soft, "hard": "gathered", "local-m": "windowed", "local-p": "windowed"}
+    assert lines[0]["times_as_fast"] == 1
+    assert all(len(line["milliseconds"]) == 2 and min(line["milliseconds"]) > 0 for line in lines)

@@ -25,7 +25,9 @@ from saccade.attention.scores.dot import Dot, ScaledDot
 from saccade.attention.scores.general import General
 from saccade.attention.scores.location import Location
 from saccade.attention.scores.location_aware import LocationAware
+from saccade.attention.scores.location_recurrent import LocationRecurrent
 from saccade.attention.scores.mix import Mix
+from saccade.attention.scores.perceptron import Perceptron
 from saccade.attention.scores.score import DotProductScore, Score, StatefulScore
 from saccade.attention.scores.static import Static
 from saccade.attention.self_attention_2d import SelfAttention2d
@@ -59,10 +61,12 @@ __all__ = [
     "LocalPredictive",
     "Location",
     "LocationAware",
+    "LocationRecurrent",
     "Memory",
     "Mix",
     "Monotonic",
     "MultiHead",
+    "Perceptron",
     "Rotary",
     "ScaledDot",
     "Score",

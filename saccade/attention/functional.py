@@ -24,15 +24,17 @@ from saccade.attention._checks import (
 from saccade.attention._kernels.fused import fused_attention
 from saccade.attention._kernels.tiled import TILE, tiled_attention
 from saccade.attention._past import pad_past
+from saccade.attention._selected import attend_to_one, attend_to_window, windows_are_small
 from saccade.attention.masks import causal_mask, join_masks
 from saccade.attention.memory import AttentionOutput, Memory, State, prepare, zero_masked
 from saccade.attention.scores.score import Score, StatefulScore
 from saccade.attention.weightings.choice import Choice
+from saccade.attention.weightings.hard import Hard
 from saccade.attention.weightings.soft import Soft
-from saccade.attention.weightings.weighting import Weighting, WeightingOutput, WindowedSoftmax
+from saccade.attention.weightings.weighting import LocalWeighting, Weighting, WeightingOutput, WindowedSoftmax
 from saccade.runtime.kernel_conditions import is_eager, is_transformed
 
-Path = Literal["fused", "tiled", "plain", "stepwise"]
+Path = Literal["fused", "tiled", "windowed", "gathered", "plain", "stepwise"]
 
 
 def attend(
@@ -114,6 +116,7 @@ def recall(
     if mask is not None:
         expect_mask(mask, shape)
     expect_fraction("dropout", dropout)
+    path = "plain" if dropout and path in ("windowed", "gathered") else path
     queries = score.queries(query)
     if score.is_dot_product:
         expect_one_size(queries, memory.key)
@@ -136,6 +139,14 @@ def recall(
         else:
             context = _tiled(score, queries, memory, mask)
         return AttentionOutput(context, None, State(weighting=last))
+
+    if path == "windowed":
+        assert isinstance(weighting, LocalWeighting)
+        past = state.weighting
+        return attend_to_window(query, queries, memory, score=score, weighting=weighting, mask=mask, state=past)
+    if path == "gathered":
+        assert isinstance(weighting, Hard)
+        return attend_to_one(score.compare(queries, memory.key), memory.value, weighting=weighting, mask=mask)
 
     keep = _drop_keys(shape, dropout, mask, query.device) if dropout else None
     if path == "plain":
@@ -160,6 +171,8 @@ def attention_path(
 
     fused     one call of torch's fused kernel: dot products under a softmax, when nobody asks for the weights
     tiled     online softmax over tiles: any other score under a softmax, when the scores are too many for one tile
+    windowed  scores, weights and context of a local window alone, in use (`eval`) and when nobody asks for the weights
+    gathered  all scores, then the value of the one key that is chosen: hard attention in use, likewise
     plain     all scores, all weights, then the context
     stepwise  query after query, because the score has a state, made of earlier weights
     """
@@ -168,6 +181,11 @@ def attention_path(
     expect_instance("weighting", weighting, Weighting, example="Soft()")
     if isinstance(score, StatefulScore):
         return "stepwise"
+    if not need_weights and not weighting.training:
+        if isinstance(weighting, Hard):
+            return "gathered"
+        if isinstance(weighting, LocalWeighting) and is_eager() and windows_are_small(weighting.window, shape):
+            return "windowed"
     if need_weights or not isinstance(weighting, WindowedSoftmax):
         return "plain"
     if score.is_dot_product:
@@ -212,8 +230,8 @@ def _step_by_step(
     state: State,
 ) -> tuple[WeightingOutput, Tensor]:
     """The weights of all queries, one after the other, and the score's state after the last."""
-    past = score.initial_state(keys) if state.score is None else pad_past(state.score, keys.shape[-2])
-    last = state.weighting
+    past, last, batch = state.score, state.weighting, keys.dim() - 2
+    past = score.initial_state(keys) if past is None else pad_past(past, keys.shape[-2], batch=batch)
     steps: list[WeightingOutput] = []
     for t in range(query.shape[-2]):
         here = slice(t, t + 1)
@@ -221,7 +239,8 @@ def _step_by_step(
         scores = score.compare(queries[..., here, :], score.condition_keys(keys, past))
         scores = _mask_dropped(scores, None if keep is None else keep[..., here, :])
         step = weighting(scores, mask=mask_now, query=query[..., here, :], state=last)
-        past, last = score.update_state(past, step.weights.squeeze(-2)), step.state
+        visible = mask_now if mask_now is None or mask_now.dim() < 2 else mask_now.squeeze(-2)
+        past, last = score.update_state(past, step.weights.squeeze(-2), visible=visible), step.state
         steps.append(step)
     choices = [step.choice for step in steps if step.choice is not None]
     choice = Choice(*(torch.cat(parts, dim=-1) for parts in zip(*choices, strict=True))) if choices else None

@@ -93,6 +93,13 @@ def _expect_shape(queries: int, keys: int, corner: str) -> None:
     expect_choice("corner", corner, ("top-left", "bottom-right"))
 
 
+def last_visible(mask: Tensor | None, keys: int, *, device: torch.device) -> Tensor:
+    """The last key that each query may see; 0 where it may see none: `[B, T]`, or what broadcasts to it."""
+    if mask is None or keys == 0:
+        return torch.tensor(max(keys - 1, 0), device=device)
+    return (mask * torch.arange(keys, device=device)).amax(-1)
+
+
 def join_masks(*masks: Tensor | None) -> Tensor | None:
     """What every one of the masks allows; None stands for "everything"."""
     joint: Tensor | None = None

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from saccade.attention._checks import expect_instance, expect_items, expect_mask, expect_pairs
+from saccade.attention.masks import last_visible
 from saccade.attention.scores.score import Score
 from saccade.attention.weightings.choice import Choice
 
@@ -20,17 +21,18 @@ class Memory(NamedTuple):
     key: Tensor  # [B, S, D], precomputed by a score
     value: Tensor  # [B, S, V]
     mask: Tensor | None = None  # [B, 1, S], the keys that are real
+    last: Tensor | None = None  # [B, 1], the last of them, for those who cannot look through all of a mask each time
 
     def select(self, index: Tensor) -> "Memory":
         """The memory of the sequences `index` `[b]` of the batch, in that order, as a beam search wants it."""
-        mask = None if self.mask is None else self.mask.index_select(0, index)
-        return Memory(self.key.index_select(0, index), self.value.index_select(0, index), mask)
+        mask, last = (None if part is None else part.index_select(0, index) for part in (self.mask, self.last))
+        return Memory(self.key.index_select(0, index), self.value.index_select(0, index), mask, last)
 
 
 class State(NamedTuple):
     """What a score and a weighting carry on from one query to the next. None where they have no state."""
 
-    score: Tensor | None = None  # [B, S], past weights or coverage
+    score: Tensor | None = None  # [B, S], past weights or coverage, or [B, S, N], what a GRU remembers of them
     weighting: Tensor | None = None  # [B, ...], the last weights or the number of queries so far
 
     def select(self, index: Tensor) -> "State":
@@ -85,11 +87,13 @@ def prepare(key: Tensor, value: Tensor, *, score: Score, mask: Tensor | None, be
     """`remember` for keys and values that are finite wherever a mask hides them."""
     expect_instance("score", score, Score, example="ScaledDot()")
     expect_pairs(key, value)
+    last = None
     if mask is not None:
         expect_mask(mask, torch.Size((*key.shape[:-2], 1, key.shape[-2])))
+        last = _last_of(mask).expand(*key.shape[:-2], 1)
         mask = mask.expand(*key.shape[:-2], 1, key.shape[-2])
     start = 0 if before is None else before.key.shape[-2]
-    new = Memory(score.keys(key, start=start), value, mask)
+    new = Memory(score.keys(key, start=start), value, mask, last)
     return new if before is None else _append(before, new)
 
 
@@ -98,7 +102,12 @@ def _append(before: Memory, new: Memory) -> Memory:
     mask = None
     if before.mask is not None or new.mask is not None:
         mask = torch.cat([_known_mask(before), _known_mask(new)], dim=-1)
-    return Memory(torch.cat((before.key, new.key), dim=-2), torch.cat((before.value, new.value), dim=-2), mask)
+    key, value = torch.cat((before.key, new.key), dim=-2), torch.cat((before.value, new.value), dim=-2)
+    return Memory(key, value, mask, None if mask is None else _last_of(mask))
+
+
+def _last_of(mask: Tensor) -> Tensor:
+    return last_visible(mask, mask.shape[-1], device=mask.device)
 
 
 def _known_mask(memory: Memory) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention import Attention, AttentionOutput, Memory, Soft, State, StatefulScore, make_score, make_weighting
+from saccade.attention.scores import Activation
 from saccade.nets.decoder import Encoded
 
 
@@ -44,10 +45,10 @@ class Context(nn.Module, ABC):
 class AttentionContext(Context):
     """c_t = Σ_i a_ti h_i, by any score and any weighting of `saccade.attention`."""
 
-    def __init__(self, dim: int, *, score: str, weighting: str) -> None:
+    def __init__(self, dim: int, *, score: str, weighting: str, activation: Activation = "tanh") -> None:
         super().__init__()
         self.size = dim
-        self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
+        self.attention = Attention(make_score(score, dim, dim, activation=activation), make_weighting(weighting, dim))
         is_soft = isinstance(self.attention.weighting, Soft)
         self.shares_memory = is_soft and not isinstance(self.attention.score, StatefulScore)
         self.follows_query = not is_soft or self.attention.score.follows_query
@@ -69,11 +70,13 @@ class PastContext(Context):
     shares_memory = False  # each sequence has a past of its own
     grows = True
 
-    def __init__(self, dim: int, *, score: str, weighting: str, window: int | None = None) -> None:
+    def __init__(
+        self, dim: int, *, score: str, weighting: str, window: int | None = None, activation: Activation = "tanh"
+    ) -> None:
         super().__init__()
         self.size = dim
         self.window = window
-        self.attention = Attention(make_score(score, dim, dim), make_weighting(weighting, dim))
+        self.attention = Attention(make_score(score, dim, dim, activation=activation), make_weighting(weighting, dim))
 
     def remember(self, encoded: Encoded, first: Tensor) -> Memory:
         raise ValueError("context: a PastContext looks at no source")
@@ -199,8 +202,8 @@ FIXED_CONTEXTS: dict[str, Callable[[int], Context]] = {
 }
 
 
-def make_context(score: str, weighting: str, dim: int) -> Context:
+def make_context(score: str, weighting: str, dim: int, *, activation: Activation = "tanh") -> Context:
     """One of `FIXED_CONTEXTS`, or attention by the score of that name."""
     if score in FIXED_CONTEXTS:
         return FIXED_CONTEXTS[score](dim)
-    return AttentionContext(dim, score=score, weighting=weighting)
+    return AttentionContext(dim, score=score, weighting=weighting, activation=activation)

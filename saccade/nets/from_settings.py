@@ -19,7 +19,7 @@ def make_embedding(size: int, dim: int, std: float) -> nn.Embedding:
 def make_rnn_decoder(settings: RecurrentSettings, size: int, *, gate: bool = False) -> RnnDecoder:
     """The decoder for a vocabulary of that size; with a gate, it says how much of what it sees it wants."""
     embedding = make_embedding(size, settings.embedding, RNN_STD)
-    context = make_context(settings.score, settings.weighting, settings.dim)
+    context = make_context(settings.score, settings.weighting, settings.dim, activation=settings.score_activation)
     decoder = RnnDecoder(
         embedding,
         settings.dim,
@@ -49,6 +49,8 @@ def layer_shape(settings: TransformerEncoderSettings) -> LayerShape:
         settings.dropout,
         settings.attention_dropout,
         settings.feed_forward_dropout,
+        settings.positions_combine,
+        settings.score_activation,
     )
 
 

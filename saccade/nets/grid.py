@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from saccade.attention.positions import Combine
 from saccade.nets.decoder import Encoded
 from saccade.nets.dropout import Dropout
 from saccade.runtime.bfloat16 import apply_linear
@@ -16,14 +17,19 @@ from saccade.runtime.bfloat16 import apply_linear
 class GridEncoder(nn.Module):
     """h_i = W norm(a_i) + p_i: features `[B, P, C]` -> states `[B, P, D]`, each knowing where it is by `p`.
 
+    Or h_i = W [norm(a_i), p_i] where positions are concatenated, `W` being `[D, C + D]`.
+
     p_i begins as sinusoids over the rows and the columns, and is learnt from there. What the encoder ends with, for a
     recurrent decoder to begin from, is the mean of the states (Xu 2015): `finals` times.
     """
 
-    def __init__(self, channels: int, dim: int, *, side: int, finals: int, dropout: float) -> None:
+    def __init__(
+        self, channels: int, dim: int, *, side: int, finals: int, dropout: float, combine: Combine = "add"
+    ) -> None:
         super().__init__()
+        self.combine: Combine = combine
         self.norm = nn.LayerNorm(channels)
-        self.projection = nn.Linear(channels, dim)
+        self.projection = nn.Linear(channels if combine == "add" else channels + dim, dim)
         self.positions = nn.Parameter(torch.empty(side * side, dim))
         if not self.positions.is_meta:  # a net without numbers has no first ones; torch would take a second to see that
             with torch.no_grad():
@@ -32,7 +38,13 @@ class GridEncoder(nn.Module):
         self.finals = finals
 
     def forward(self, features: Tensor) -> Encoded:
-        states = self.dropout(apply_linear(self.projection, self.norm(features)) + self.positions)  # [B, P, D]
+        x = self.norm(features)
+        if self.combine == "add":
+            states = apply_linear(self.projection, x) + self.positions  # [B, P, D]
+        else:
+            beside = self.positions.expand(len(x), -1, -1)
+            states = apply_linear(self.projection, torch.cat([x, beside], dim=-1))
+        states = self.dropout(states)
         mask = torch.ones(states.shape[0], 1, states.shape[1], dtype=torch.bool, device=states.device)
         return Encoded(states, mask, (states.mean(1),) * self.finals)
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention import Learned
-from saccade.nets.context import NoContext, PastContext
+from saccade.nets.context import Context, NoContext, PastContext
 from saccade.nets.decoder import Decoder
 from saccade.nets.from_settings import RNN_STD, layer_shape, make_embedding
 from saccade.nets.rnn import RnnDecoder
@@ -41,17 +41,28 @@ def make_reader(
 
 
 def _rnn(settings: RnnReaderSettings, size: int) -> RnnDecoder:
-    past = {"score": settings.score, "weighting": settings.weighting}
     return RnnDecoder(
         make_embedding(size, settings.embedding, RNN_STD),
         settings.dim,
-        context=NoContext() if settings.score == "none" else PastContext(settings.dim, **past, window=settings.window),
+        context=_past_context(settings),
         cell=settings.cell,
         order="luong",
         layers=settings.layers,
         input_feeding=settings.input_feeding,
         dropout=settings.dropout,
         has_source=False,
+    )
+
+
+def _past_context(settings: RnnReaderSettings) -> Context:
+    if settings.score == "none":
+        return NoContext()
+    return PastContext(
+        settings.dim,
+        score=settings.score,
+        weighting=settings.weighting,
+        window=settings.window,
+        activation=settings.score_activation,
     )
 
 

@@ -175,7 +175,7 @@ class PointerDecoder(Searchable[PointerState]):
             queries.split(1, dim=1), free.expand(-1, queries.shape[1], -1).split(1, 1), strict=True
         ):
             scores = score.compare(query, score.condition_keys(memory.key, past)).masked_fill(~free_now, -torch.inf)
-            past = score.update_state(past, scores.softmax(-1)[:, 0])
+            past = score.update_state(past, scores.softmax(-1)[:, 0], visible=free_now[:, 0])
             rows.append(scores)
         return torch.cat(rows, dim=1).to(states.dtype), past
 

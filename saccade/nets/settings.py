@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from saccade.attention import SCORES, WEIGHTINGS
-from saccade.attention.scores import POSITIONS
+from saccade.attention.positions import Combine
+from saccade.attention.scores import POSITIONS, Activation, expect_activation
 from saccade.base.settings import Settings, one_of
 from saccade.nets.context import FIXED_CONTEXTS
 from saccade.nets.small_cnn import Downsampling
@@ -31,6 +32,7 @@ class RecurrentSettings(Settings):
     # none: the first state only; last, first: h_T or s_0 at every step; sum, mean: all states alike; static: by weights
     # that are learned, the same at every step
     score: RnnScore = "additive"
+    score_activation: Activation = "tanh"  # of an additive score
     weighting: Weighting = "soft"
     order: Literal["bahdanau", "luong"] = "bahdanau"
     input_feeding: bool = False
@@ -55,6 +57,7 @@ class RecurrentSettings(Settings):
             raise ValueError(
                 f"max_length: found {self.max_length}, wanted at most {POSITIONS} with the {self.score} score"
             )
+        expect_activation(self.score, self.score_activation, name="score_activation")
         return self
 
 
@@ -68,7 +71,9 @@ class TransformerEncoderSettings(Settings):
     feed_forward: Size = 1024
     norm: Literal["pre", "post"] = "pre"
     positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
-    score: Literal["scaled-dot", "dot", "general", "cosine", "additive"] = "scaled-dot"
+    positions_combine: Combine = "add"  # concatenate: they stand beside the embedding
+    score: Literal["scaled-dot", "dot", "general", "cosine", "additive", "perceptron"] = "scaled-dot"
+    score_activation: Activation = "tanh"  # of an additive score
     activation: Literal["relu", "gelu"] = "relu"
     dropout: Share = 0.1
     attention_dropout: Share = 0.0
@@ -83,6 +88,12 @@ class TransformerEncoderSettings(Settings):
             raise ValueError(f"dim: found {self.dim}, wanted an even number for sinusoidal positions")
         if self.positions == "rotary" and self.dim // self.heads % 2:
             raise ValueError(f"dim / heads: found {self.dim // self.heads}, wanted an even number for rotary positions")
+        if self.positions_combine == "concatenate" and self.positions in {"rotary", "none"}:
+            raise ValueError(
+                f"positions_combine: found concatenate, wanted add with positions: {self.positions}, which has nothing"
+                " to stand beside an embedding; sinusoidal and learned positions have"
+            )
+        expect_activation(self.score, self.score_activation, name="score_activation")
         return self
 
 
@@ -101,6 +112,7 @@ class RnnReaderSettings(Settings):
     embedding: Size = 128  # size of a token's vector
     dim: Size = 128  # size of a state
     score: PastScore = "none"  # how earlier states are looked at; none: not at all
+    score_activation: Activation = "tanh"  # of an additive score
     weighting: Weighting = "soft"
     window: Annotated[int, Field(ge=1)] | None = None  # only so many of the last states are looked at; null: all
     input_feeding: bool = False  # the cell is told what was seen a step before
@@ -115,6 +127,7 @@ class RnnReaderSettings(Settings):
             raise ValueError(
                 f"max_length: found {self.max_length}, wanted at most {POSITIONS} with the {self.score} score"
             )
+        expect_activation(self.score, self.score_activation, name="score_activation")
         return self
 
 

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from saccade.attention import Learned, Memory, MultiHead, Rotary, Sinusoidal, make_score, padding_mask
+from saccade.attention.positions import Combine
+from saccade.attention.scores import Activation
 from saccade.nets._kernels.project import project
 from saccade.nets.decoder import Decoder, DecoderOutput, Encoded, Step, batch_size, repeat_rows
 from saccade.nets.dropout import Dropout
@@ -48,13 +50,15 @@ class LayerShape(NamedTuple):
     dropout: float
     attention_dropout: float
     feed_forward_dropout: float = 0.0  # after the activation, where the paper has none
+    positions_combine: Combine = "add"
+    score_activation: Activation = "tanh"
 
     def attention(self, *, rotary: bool) -> MultiHead:
         size = self.dim // self.heads
         return MultiHead(
             self.dim,
             self.heads,
-            score=make_score(self.score, size, size),
+            score=make_score(self.score, size, size, activation=self.score_activation),
             rotary=Rotary(size) if rotary else None,
             dropout=self.attention_dropout,
         )
@@ -103,7 +107,10 @@ class FeedForward(nn.Module):
 
 
 class TokenEmbedding(nn.Module):
-    """Embeddings times √D, with their positions: `[B, T]` -> `[B, T, D]`."""
+    """Embeddings times √D, with their positions p: `[B, T]` -> `[B, T, D]`.
+
+    x_t = √D E w_t + p_t,    or x_t = W [√D E w_t, p_t] where they are concatenated, p as large as x, W [D, 2D]
+    """
 
     def __init__(self, embedding: nn.Embedding, shape: LayerShape, *, max_length: int) -> None:
         super().__init__()
@@ -112,13 +119,18 @@ class TokenEmbedding(nn.Module):
         self.dropout = Dropout(shape.dropout)
         self.positions: Sinusoidal | Learned | None = None
         if shape.positions == "sinusoidal":
-            self.positions = Sinusoidal(shape.dim)
+            self.positions = Sinusoidal(shape.dim, combine=shape.positions_combine)
         elif shape.positions == "learned":
-            self.positions = Learned(shape.dim, max_length)
+            self.positions = Learned(shape.dim, max_length, combine=shape.positions_combine)
+        self.projection: nn.Linear | None = None
+        if self.positions is not None and shape.positions_combine == "concatenate":
+            self.projection = nn.Linear(2 * shape.dim, shape.dim, bias=False)
+            nn.init.xavier_uniform_(self.projection.weight)
 
     def forward(self, tokens: Tensor, *, start: int = 0) -> Tensor:
         x = self.embedding(tokens) * self.scale
-        return self.dropout(x if self.positions is None else self.positions(x, start=start))
+        x = x if self.positions is None else self.positions(x, start=start)
+        return self.dropout(x if self.projection is None else apply_linear(self.projection, x))
 
 
 class EncoderLayer(nn.Module):

@@ -15,7 +15,8 @@ from saccade.text import vocabulary_files
 from saccade.text.vocabularies.growing import copy_vocabulary, grow_vocabulary
 from saccade.training import NamedRows, Parts, Recipe, Reporter, Transfer, short_names, transfer
 
-_OF_KIND = ("kind", "cell", "heads", "norm", "positions", "activation")  # of a net: with others, weights mean nothing
+# of a net: with others, weights mean nothing
+_OF_KIND = ("kind", "cell", "heads", "norm", "positions", "positions_combine", "activation")
 _OF_VOCABULARY = ("kind", "joint", "lowercase", "method")
 
 

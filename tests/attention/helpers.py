@@ -4,11 +4,14 @@ import torch
 from torch import Tensor
 
 from saccade.attention import (
+    SCORES,
     LocalMonotonic,
     LocalPredictive,
     Location,
+    LocationRecurrent,
     Monotonic,
     Score,
+    StatefulScore,
     Weighting,
     make_score,
     make_weighting,
@@ -17,6 +20,9 @@ from saccade.attention import (
 # distinct primes, so that a transposed axis fails
 BATCH, QUERIES, KEYS, DIM, VALUE_DIM = 2, 3, 5, 7, 11
 POSITIONS = 13  # that a location score knows
+
+# names of scores whose queries do not wait for each other
+STATELESS = [name for name in SCORES if not isinstance(make_score(name, 1, 1), StatefulScore)]
 
 
 def relative_error(found: Tensor, wanted: Tensor) -> float:
@@ -43,6 +49,8 @@ def tensors(
 def score_named(name: str, *, dtype: torch.dtype = torch.float32, dim: int = DIM) -> Score:
     """A score whose numbers are all random and of ordinary size, not as they are at the start of training."""
     score = make_score(name, dim, dim)
+    if isinstance(score, LocationRecurrent):
+        score = LocationRecurrent(dim, dim, units=2, width=3)  # quick to differentiate, too
     for part in score.modules():
         if isinstance(part, Location):
             part.weight = torch.nn.Parameter(part.weight[:POSITIONS].detach())  # enough, and quick to differentiate

@@ -25,8 +25,10 @@ from saccade.attention import (
     LocalPredictive,
     Location,
     LocationAware,
+    LocationRecurrent,
     Mix,
     Monotonic,
+    Perceptron,
     ScaledDot,
     Score,
     Soft,
@@ -36,6 +38,16 @@ from saccade.attention import (
 )
 
 Rows = list[Tensor]
+
+
+class Past(Rows):
+    """Rows of weights, and which keys each query could see: `[T, S]`."""
+
+    def __init__(self, seen: Tensor) -> None:
+        super().__init__()
+        self.seen = seen
+
+
 # (score, query vector, key vector, position of the key, past weights: oldest first, each over all keys) -> number
 ScoreFormula = Callable[[Any, Tensor, Tensor, int, Rows], Tensor]
 # (weighting, scores of a row, visible keys, query vector, number of the query, last row of weights) -> weights
@@ -54,8 +66,26 @@ def cosine(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     return score.sharpness * dot(q, k) / (dot(q, q).sqrt() * dot(k, k).sqrt())
 
 
+def sigmoid(x: Tensor) -> Tensor:
+    return 1 / (1 + torch.exp(-x))
+
+
+ACTIVATION_FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh,
+    "sigmoid": sigmoid,
+    "relu": lambda x: torch.where(x > 0, x, 0 * x),
+    "gelu": lambda x: x * (1 + torch.erf(x / math.sqrt(2))) / 2,  # x Φ(x), Φ the normal distribution's
+}
+
+
 def additive(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
-    return dot(score.v, torch.tanh(times(score.query_projection.weight, q) + times(score.key_projection.weight, k)))
+    activation = ACTIVATION_FORMULAS[score.activation]
+    return dot(score.v, activation(times(score.query_projection.weight, q) + times(score.key_projection.weight, k)))
+
+
+def perceptron(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
+    w, u = score.query_projection.weight[0], score.key_projection.weight[0]
+    return ACTIVATION_FORMULAS[score.activation](dot(w, q) + dot(u, k))
 
 
 def location(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
@@ -86,14 +116,36 @@ def location_aware(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tens
     inner = score.additive
     hidden = times(inner.query_projection.weight, q) + times(inner.key_projection.weight, k)
     hidden = hidden + times(score.feature_projection.weight, features) + score.feature_projection.bias
-    return dot(inner.v, torch.tanh(hidden))
+    return dot(inner.v, ACTIVATION_FORMULAS[inner.activation](hidden))
+
+
+def gru(score: Any, x: Tensor, h: Tensor) -> Tensor:
+    cell_x, cell_h = score.input_gates, score.memory_gates
+    reset_x, update_x, new_x = (times(cell_x.weight, x) + cell_x.bias).chunk(3)
+    reset_h, update_h, new_h = (times(cell_h.weight, h) + cell_h.bias).chunk(3)
+    update = sigmoid(update_x + update_h)
+    return (1 - update) * torch.tanh(new_x + sigmoid(reset_x + reset_h) * new_h) + update * h
+
+
+def location_recurrent(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
+    memory, reach = torch.zeros(score.units, dtype=torch.float64), score.width // 2
+    for t, weights in enumerate(past):
+        assert isinstance(past, Past)
+        if past.seen[t, s]:
+            near = range(s - reach, s + reach + 1)
+            around = [weights[at] if 0 <= at < len(weights) else 0 * weights[0] for at in near]
+            memory = gru(score, torch.stack(around), memory)
+    inner = score.additive
+    hidden = times(inner.query_projection.weight, q) + times(inner.key_projection.weight, k)
+    hidden = hidden + times(score.memory_projection.weight, memory)
+    return dot(inner.v, ACTIVATION_FORMULAS[inner.activation](hidden))
 
 
 def coverage(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
     covered = sum((weights[s] for weights in past), start=torch.zeros((), dtype=torch.float64))
     inner = score.additive
     hidden = times(inner.query_projection.weight, q) + times(inner.key_projection.weight, k) + score.weight * covered
-    return dot(inner.v, torch.tanh(hidden))
+    return dot(inner.v, ACTIVATION_FORMULAS[inner.activation](hidden))
 
 
 def mix(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
@@ -109,11 +161,13 @@ def static(score: Any, q: Tensor, k: Tensor, s: int, past: Rows) -> Tensor:
 SCORE_FORMULAS: dict[type[Score], ScoreFormula] = {
     Cosine: cosine,
     Additive: additive,
+    Perceptron: perceptron,
     Location: location,
     General: general,
     Dot: plain_dot,
     ScaledDot: scaled_dot,
     LocationAware: location_aware,
+    LocationRecurrent: location_recurrent,
     Coverage: coverage,
     Mix: mix,
     Static: static,
@@ -214,7 +268,7 @@ def reference_scores(score: Score, query: Tensor, key: Tensor) -> Tensor:
 def reference_weights(score: Score, weighting: Weighting, query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
     """Weights of queries that come one after another: `[T, S]`."""
     score_formula, weighting_formula = SCORE_FORMULAS[type(score)], WEIGHTING_FORMULAS[type(weighting)]
-    rows: list[Tensor] = []
+    rows = Past(mask)
     for t, q in enumerate(query):
         scores = torch.stack([score_formula(score, q, k, s, rows) for s, k in enumerate(key)])
         visible = [s for s in range(len(key)) if mask[t, s]]

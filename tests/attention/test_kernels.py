@@ -37,7 +37,16 @@ from saccade.runtime import torch_only
 from saccade.runtime.kernels import additive as additive_kernel
 from saccade.runtime.kernels.additive import additive_backend
 from saccade.runtime.native import load_library
-from tests.attention.helpers import DIM, VALUE_DIM, relative_error, score_named, some_mask, tensors, weighting_named
+from tests.attention.helpers import (
+    DIM,
+    STATELESS,
+    VALUE_DIM,
+    relative_error,
+    score_named,
+    some_mask,
+    tensors,
+    weighting_named,
+)
 
 FLASH = "_scaled_dot_product_flash_attention_for_cpu"
 
@@ -117,7 +126,7 @@ def test_additive_scores_of_tiny_gradients_do_not_vanish(loops: str) -> None:
 
 
 @pytest.mark.parametrize("tile", [1, 7, 24, 1000])
-@pytest.mark.parametrize("score_name", [name for name in SCORES if name not in {"coverage", "location-aware"}])
+@pytest.mark.parametrize("score_name", STATELESS)
 def test_tiled_is_plain(score_name: str, tile: int) -> None:
     """Any score, tiles of all sizes, with rows that see nothing in some of them or in all."""
     score = score_named(score_name, dtype=torch.float64)
@@ -257,6 +266,16 @@ def test_paths() -> None:
     for weighting in (Hard(), LocalPredictive(DIM, 2), Monotonic(), Sparse()):
         assert attention_path(score_named("dot"), weighting, shape=large) == "plain"
     assert attention_path(score_named("coverage"), Soft(), shape=large) == "stepwise"
+    for name in ("dot", "additive"):
+        assert attention_path(score_named(name), Hard().eval(), shape=large) == "gathered"
+        assert attention_path(score_named(name), Hard().eval(), shape=large, need_weights=True) == "plain"
+        for weighting in (LocalMonotonic(2), LocalPredictive(DIM, 2)):
+            # six keys of a window for each of two queries: there have to be sixteen times as many
+            assert attention_path(score_named(name), weighting.eval(), shape=(8, 2, 192)) == "windowed"
+            for few in ((8, 2, 191), large):
+                assert attention_path(score_named(name), weighting.eval(), shape=few) != "windowed"
+            assert attention_path(score_named(name), weighting.eval(), shape=(8, 2, 192), need_weights=True) == "plain"
+            assert attention_path(score_named(name), weighting.train(), shape=(8, 2, 192)) != "windowed"
 
 
 class Maps(nn.Module):

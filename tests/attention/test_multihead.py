@@ -16,7 +16,7 @@ from saccade.attention import (
     causal_mask,
     padding_mask,
 )
-from tests.attention.helpers import score_named, weighting_named
+from tests.attention.helpers import STATELESS, score_named, weighting_named
 
 DIM, HEADS = 12, 3
 LENGTHS = torch.tensor([5, 2])
@@ -102,7 +102,7 @@ def test_masks_of_two_three_and_four_dimensions() -> None:
 
 
 @pytest.mark.parametrize("pieces", [[1, 1, 1, 1, 1], [2, 3], [4, 1], [5]], ids=str)
-@pytest.mark.parametrize("score_name", [name for name in SCORES if name not in {"coverage", "location-aware"}])
+@pytest.mark.parametrize("score_name", STATELESS)
 def test_with_a_cache_in_pieces_as_without(score_name: str, pieces: list[int]) -> None:
     layer = MultiHead(DIM, HEADS, score=score_named(score_name, dim=4), rotary=Rotary(4)).double()
     x = torch.randn(2, 5, DIM, dtype=torch.float64)

@@ -40,6 +40,7 @@ SETTINGS: dict[str, RnnSettings | TransformerSettings] = {
     "rnn fed bahdanau": RnnSettings(kind="rnn", embedding=6, dim=10, input_feeding=True),
     "rnn fed none": RnnSettings(kind="rnn", embedding=6, dim=10, input_feeding=True, score="none"),
     "rnn coverage luong": RnnSettings(kind="rnn", embedding=6, dim=10, score="coverage", order="luong"),
+    "rnn relu": RnnSettings(kind="rnn", embedding=6, dim=10, score_activation="relu"),
     "rnn tied": RnnSettings(kind="rnn", embedding=10, dim=10, tie_embeddings="output"),
     **{
         f"transformer {norm} {positions}": TransformerSettings(
@@ -49,10 +50,22 @@ SETTINGS: dict[str, RnnSettings | TransformerSettings] = {
         for positions in ("sinusoidal", "learned", "rotary", "none")
     },
     **{
+        f"transformer beside {positions}": TransformerSettings(
+            kind="transformer",
+            layers=1,
+            dim=12,
+            heads=2,
+            feed_forward=7,
+            positions=positions,
+            positions_combine="concatenate",
+        )
+        for positions in ("sinusoidal", "learned")
+    },
+    **{
         f"transformer {score}": TransformerSettings(
             kind="transformer", layers=1, dim=12, heads=3, feed_forward=7, score=score, activation="gelu"
         )
-        for score in ("dot", "general", "cosine", "additive")
+        for score in ("dot", "general", "cosine", "additive", "perceptron")
     },
 }
 

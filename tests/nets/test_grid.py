@@ -53,3 +53,13 @@ def test_states_know_what_and_where() -> None:
     torch.testing.assert_close(encoded.states[1, 4], what + sinusoids_2d(3, 12)[4])
     assert len(encoded.final) == 2
     torch.testing.assert_close(encoded.final[0], encoded.states.mean(1))
+
+
+def test_positions_beside_the_features() -> None:
+    """W [norm(a), p]: what W has for the features, times them, and what it has for positions, times those."""
+    torch.manual_seed(0)
+    encoder = GridEncoder(5, 12, side=3, finals=1, dropout=0.0, combine="concatenate")
+    features = torch.randn(2, 9, 5)
+    (what, where), bias = encoder.projection.weight.split([5, 12], dim=1), encoder.projection.bias
+    wanted = encoder.norm(features) @ what.t() + sinusoids_2d(3, 12) @ where.t() + bias
+    torch.testing.assert_close(encoder(features).states, wanted)

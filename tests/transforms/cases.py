@@ -203,7 +203,7 @@ def make_cases() -> dict[str, Case]:
     return cases
 
 
-_STEPWISE = {"coverage", "location-aware"}
+_STEPWISE = {"coverage", "location-aware", "location-recurrent"}
 _LEARNS = {"Attention(monotonic)"}  # those that are tried in training
 NAMES = list(make_cases())
 

@@ -18,7 +18,17 @@ _RECURRENT = [name for name in NAMES if "Rnn" in name or name in {"LineEncoder",
 _ONCE = {
     *(
         f"Attention({name})"
-        for name in ("cosine", "additive", "location", "general", "location-aware", "coverage", "mix", "static")
+        for name in (
+            "cosine",
+            "additive",
+            "location",
+            "general",
+            "location-aware",
+            "location-recurrent",
+            "coverage",
+            "mix",
+            "static",
+        )
     ),
     *("MultiHead", "MultiHead(additive)", "MultiHead(rotary)", "SelfAttention2d", "SmallCnn", "SetEncoder"),
     *("TransformerEncoder + Decoder", "Transformer(post, rotary)", "SequenceEncoder + PointerDecoder", "MemN2N"),

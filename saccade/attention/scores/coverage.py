@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from saccade.attention._kernels.additive import exp2x_keys, expect_size
+from saccade.attention._kernels.additive import expect_size
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.score import StatefulScore
 
@@ -37,10 +37,10 @@ class Coverage(StatefulScore):
 
     def condition_keys(self, keys: Tensor, past: Tensor) -> Tensor:
         expect_size(keys, len(self.weight))
-        return exp2x_keys(keys + past[..., None] * self.weight)
+        return self.additive.prepare_keys(keys + past[..., None] * self.weight)
 
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return self.additive.compare(queries, keys)
 
-    def update_state(self, past: Tensor, weights: Tensor) -> Tensor:
+    def update_state(self, past: Tensor, weights: Tensor, *, visible: Tensor | None = None) -> Tensor:
         return past + weights

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from saccade.attention._checks import expect_count
-from saccade.attention._kernels.additive import exp2x_keys, expect_size
+from saccade.attention._kernels.additive import expect_size
 from saccade.attention.scores.additive import Additive
 from saccade.attention.scores.score import StatefulScore
 
@@ -43,10 +43,10 @@ class LocationAware(StatefulScore):
         *batch, size = past.shape
         features = self.convolution(past.to(keys.dtype).reshape(-1, 1, size))
         features = features.transpose(1, 2).reshape(*batch, size, -1)  # [N, filters, S] -> [B, S, filters]
-        return exp2x_keys(keys + self.feature_projection(features))
+        return self.additive.prepare_keys(keys + self.feature_projection(features))
 
     def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
         return self.additive.compare(queries, keys)
 
-    def update_state(self, past: Tensor, weights: Tensor) -> Tensor:
+    def update_state(self, past: Tensor, weights: Tensor, *, visible: Tensor | None = None) -> Tensor:
         return weights

@@ -68,7 +68,8 @@ class DotProductScore(Score, ABC):
 class StatefulScore(Score, ABC):
     """A score with a state, made of earlier weights, so that its queries must come one after another.
 
-    The state `past` is a tensor `[B, S]` that goes in and comes out with each query.
+    The state `past` is a tensor that goes in and comes out with each query: `[B, S]`, or `[B, S, N]` of `N` numbers for
+    each key.
     """
 
     def initial_state(self, keys: Tensor) -> Tensor:
@@ -77,11 +78,14 @@ class StatefulScore(Score, ABC):
 
     @abstractmethod
     def condition_keys(self, keys: Tensor, past: Tensor) -> Tensor:
-        """The keys conditioned on the state: `[B, S, E]`, `[B, S]` -> `[B, S, E]`, for `compare`."""
+        """The keys conditioned on the state: `[B, S, E]` and `past` -> `[B, S, E]`, for `compare`."""
 
     @abstractmethod
-    def update_state(self, past: Tensor, weights: Tensor) -> Tensor:
-        """The state after a query that gave `weights`: `[B, S]`, `[B, S]` -> `[B, S]`."""
+    def update_state(self, past: Tensor, weights: Tensor, *, visible: Tensor | None = None) -> Tensor:
+        """The state after a query that gave `weights` `[B, S]`, like `past`.
+
+        `visible` broadcasts to `[B, S]`: the keys that the query could see, all of them if it is None.
+        """
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         """The scores of first queries, with the initial state: `[B, T, S]`."""

@@ -41,7 +41,7 @@ class Hard(Weighting):
         self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
     ) -> WeightingOutput:
         probabilities = masked_softmax(scores, mask)  # [B, T, S]
-        location = (_draw(probabilities) if self.training else probabilities).argmax(-1, keepdim=True)
+        location = _likeliest(_draw(probabilities) if self.training else probabilities)
         weights = torch.zeros_like(probabilities).scatter_(-1, location, 1.0)
         if mask is not None:
             weights = weights * mask  # a row that may look nowhere has no location
@@ -61,6 +61,14 @@ class Hard(Weighting):
         if self.expected:
             weights = torch.where(drawn[..., None], weights, probabilities)
         return WeightingOutput(weights, drawn, choice)
+
+    def choose(self, scores: Tensor, *, mask: Tensor | None) -> Tensor:
+        """The key that each query looks at when the model is used, `[B, T, 1]`; any, for one that may look nowhere."""
+        return _likeliest(masked_softmax(scores, mask))
+
+
+def _likeliest(probabilities: Tensor) -> Tensor:
+    return probabilities.argmax(-1, keepdim=True)
 
 
 def _draw(probabilities: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Local attention: a window of keys around one position."""
+"""Local attention: a window of keys around one position, which is known before any score."""
 
 import math
 
@@ -7,10 +7,11 @@ from torch import Tensor, nn
 
 from saccade.attention._checks import expect_at_least, expect_count, expect_last_dim
 from saccade.attention._kernels.plain import masked_softmax
-from saccade.attention.weightings.weighting import Weighting, WeightingOutput, WindowedSoftmax
+from saccade.attention.masks import last_visible
+from saccade.attention.weightings.weighting import LocalWeighting, WeightingOutput, WindowedSoftmax
 
 
-class LocalMonotonic(WindowedSoftmax):
+class LocalMonotonic(WindowedSoftmax, LocalWeighting):
     """A softmax over a window that moves one key with each query: local-m (Luong 2015).
 
     a[t] = softmax(e[t, p - window ... p + window]),    p = t
@@ -35,14 +36,26 @@ class LocalMonotonic(WindowedSoftmax):
         self, mask: Tensor | None, *, shape: torch.Size, device: torch.device, state: Tensor | None
     ) -> tuple[Tensor | None, Tensor | None]:
         *batch, queries, keys = shape
-        first = torch.zeros(batch, dtype=torch.long, device=device) if state is None else state
-        steps = first[..., None] + torch.arange(queries, device=device)  # [B, T]
-        centre = torch.minimum(steps, _last_visible(mask, keys, device))
+        centre, state = _steps(batch, queries, last_visible(mask, keys, device=device), state)
         window = (torch.arange(keys, device=device) - centre[..., None]).abs() <= self.window  # [B, T, S]
-        return window if mask is None else window & mask, first + queries
+        return window if mask is None else window & mask, state
+
+    def centres(self, query: Tensor, *, last: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        *batch, queries, _ = query.shape
+        return _steps(batch, queries, last, state)
+
+    def weigh(self, scores: Tensor, *, distance: Tensor, visible: Tensor) -> Tensor:
+        return masked_softmax(scores, visible)
 
 
-class LocalPredictive(Weighting):
+def _steps(batch: list[int], queries: int, last: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The number of each query, but at most `last`, `[B, T]`; and how many there were in all, `[B]`."""
+    first = torch.zeros(batch, dtype=torch.long, device=last.device) if state is None else state
+    numbers = first[..., None] + torch.arange(queries, device=last.device)
+    return torch.minimum(numbers, last), first + queries
+
+
+class LocalPredictive(LocalWeighting):
     """A window around a predicted position, weighted by a Gaussian: local-p (Luong 2015).
 
     p[t]    = L sigmoid(vᵀ tanh(W q[t]))        L: keys up to the last one that the query may see
@@ -74,11 +87,14 @@ class LocalPredictive(Weighting):
 
     def positions(self, query: Tensor, *, mask: Tensor | None, keys: int) -> Tensor:
         """The predicted positions, `[B, T]`, each between 0 and the number of keys that the query may see."""
+        return self.centres(query, last=last_visible(mask, keys, device=query.device), state=None)[0]
+
+    def centres(self, query: Tensor, *, last: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
         expect_last_dim("query", query, self.hidden.in_features)
         share = torch.sigmoid(torch.tanh(self.hidden(query)) @ self.v)
         if share.dtype in (torch.float16, torch.bfloat16):
             share = share.float()  # they cannot count far
-        return share * (_last_visible(mask, keys, query.device) + 1)
+        return share * (last + 1), state
 
     def forward(
         self, scores: Tensor, *, mask: Tensor | None, query: Tensor, state: Tensor | None = None
@@ -87,15 +103,10 @@ class LocalPredictive(Weighting):
         centre = self.positions(query, mask=mask, keys=keys)[..., None]  # [B, T, 1]
         distance = torch.arange(keys, device=scores.device) - centre  # [B, T, S]
         window = distance.detach().abs() <= self.window
-        gaussian = torch.exp(-2 * (distance / self.window) ** 2)  # (s - p)² / 2σ², σ = window / 2
         visible = window if mask is None else window & mask
+        return WeightingOutput(self.weigh(scores, distance=distance, visible=visible))
+
+    def weigh(self, scores: Tensor, *, distance: Tensor, visible: Tensor) -> Tensor:
+        gaussian = torch.exp(-2 * (distance / self.window) ** 2)  # (s - p)² / 2σ², σ = window / 2
         weights = (masked_softmax(scores, visible) * gaussian).to(scores.dtype)
-        # nor does a gradient come to the Gaussian from there
-        return WeightingOutput(weights.masked_fill(~visible, 0.0))
-
-
-def _last_visible(mask: Tensor | None, keys: int, device: torch.device) -> Tensor:
-    """The last key that each query may see; 0 where it may see none: `[B, T]`, or what broadcasts to it."""
-    if mask is None:
-        return torch.tensor(max(keys - 1, 0), device=device)
-    return (mask * torch.arange(keys, device=device)).amax(-1)
+        return weights.masked_fill(~visible, 0.0)  # nor does a gradient come to the Gaussian from there

@@ -56,7 +56,7 @@ class Monotonic(Weighting):
             hidden = ~mask
             stop, go = stop.masked_fill(hidden, 0.0), go.masked_fill(hidden, 1.0)  # the walk passes by what is hidden
 
-        last = _at_first_key(scores) if state is None else pad_past(state, scores.shape[-1])
+        last = _at_first_key(scores) if state is None else pad_past(state, scores.shape[-1], batch=scores.dim() - 2)
         sees = None if mask is None else mask.any(-1, keepdim=True).expand(*scores.shape[:-1], 1).unbind(-2)
         rows: list[Tensor] = []
         for t, (stop_here, go_on) in enumerate(zip(stop.unbind(-2), go.unbind(-2), strict=True)):

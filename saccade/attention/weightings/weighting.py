@@ -41,6 +41,26 @@ class Weighting(nn.Module, ABC):
         """Scores `[B, T, S]` of the queries `[B, T, D]` -> weights `[B, T, S]`, zero where `mask` is False."""
 
 
+class LocalWeighting(Weighting, ABC):
+    """A weighting that knows where it looks before it sees a score: at a window of keys around one position.
+
+    In use, when nobody asks for weights, nothing is computed of the keys outside.
+    """
+
+    window: float  # how far it reaches to either side
+
+    @abstractmethod
+    def centres(self, query: Tensor, *, last: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """The positions `[B, T]` that the queries look around, and the state after them.
+
+        `last` is the last key that each query may see, and broadcasts to `[B, T]`.
+        """
+
+    @abstractmethod
+    def weigh(self, scores: Tensor, *, distance: Tensor, visible: Tensor) -> Tensor:
+        """The weights of keys so far from the centre, zero where they are not `visible`: `[B, T, W]` each."""
+
+
 class WindowedSoftmax(Weighting, ABC):
     """A softmax over what a mask leaves, which the fused and the tiled kernel can compute."""
 

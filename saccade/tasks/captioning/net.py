@@ -98,7 +98,14 @@ def make_caption_net(settings: CaptionerSettings, *, size: int, own: nn.Module |
     else:
         finals = 0
         decoder = make_transformer_decoder(model, make_embedding(size, model.dim, model.dim**-0.5))
-    encoder = GridEncoder(grid.channels, model.dim, side=grid.side, finals=finals, dropout=model.dropout)
+    encoder = GridEncoder(
+        grid.channels,
+        model.dim,
+        side=grid.side,
+        finals=finals,
+        dropout=model.dropout,
+        combine=model.positions_combine,
+    )
     return CaptionNet(own, encoder, decoder, max_length=model.max_length)
 
 

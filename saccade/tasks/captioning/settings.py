@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from saccade.attention.positions import Combine
 from saccade.base.settings import Settings
 from saccade.nets import GRIDS, small_cnn_side
 from saccade.nets.efficientnet import SIDE
@@ -82,6 +83,7 @@ class CaptionRnnSettings(RecurrentSettings):
     """Show, Attend and Tell (Xu 2015)."""
 
     cell: Literal["elman", "gru", "lstm"] = "lstm"
+    positions_combine: Combine = "add"  # of the regions; concatenate: they stand beside the features
     gate: bool = True  # how much of what it sees the decoder wants, at each word
     doubly_stochastic: Annotated[float, Field(ge=0)] = 0.0  # how much it counts that no place is left unseen
 

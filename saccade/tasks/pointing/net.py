@@ -16,7 +16,7 @@ class PointerEncoderDecoder(nn.Module):
     def __init__(self, settings: PointerLstmSettings | PointerTransformerSettings) -> None:
         super().__init__()
         self.encoder = _make_encoder(settings)
-        score = make_score(settings.score, settings.dim, settings.dim)
+        score = make_score(settings.score, settings.dim, settings.dim, activation=settings.score_activation)
         self.decoder = PointerDecoder(
             settings.dim, score=score, mask_visited=settings.mask_visited, dropout=settings.dropout
         )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from saccade.attention import QUERY_SCORES
-from saccade.attention.scores import POSITIONS
+from saccade.attention.scores import POSITIONS, Activation, expect_activation
 from saccade.base.settings import Settings, one_of
 from saccade.nets.settings import Layers, Share, Size
 from saccade.tasks.pointing.problems import ProblemKind
@@ -18,6 +18,7 @@ class _PointingSettings(Settings):
     dim: Size = 128
     layers: Layers = 1  # of the encoder
     score: Annotated[str, one_of(QUERY_SCORES)] = "additive"
+    score_activation: Activation = "tanh"  # of an additive score
     mask_visited: bool = True  # no input is pointed at twice
     rescale: bool = True  # the inputs of each problem are brought to -1 ... 1, where that cannot change the answer
     dropout: Share = 0.0
@@ -31,6 +32,7 @@ class _PointingSettings(Settings):
             raise ValueError(
                 f"max_length: found {self.max_length}, wanted at most {POSITIONS} with the {self.score} score"
             )
+        expect_activation(self.score, self.score_activation, name="score_activation")
         return self
 
 

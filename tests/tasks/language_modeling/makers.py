@@ -19,9 +19,11 @@ _TRANSFORMER: dict[str, object] = {
 _RNN: dict[str, object] = {"kind": "rnn", "embedding": 6, "dim": 8, "max_length": CONTEXT}
 KINDS: dict[str, dict[str, object]] = {
     **{f"gpt {positions}": _TRANSFORMER | {"positions": positions} for positions in ("learned", "rotary", "none")},
+    "gpt learned beside": _TRANSFORMER | {"positions": "learned", "positions_combine": "concatenate"},
     "gpt sinusoidal untied": _TRANSFORMER | {"positions": "sinusoidal", "tie_embeddings": "none"},
     **{cell: _RNN | {"cell": cell} for cell in ("elman", "gru", "lstm")},
     "rnn additive window": _RNN | {"score": "additive", "window": 3, "layers": 2},
+    "rnn recurrent relu": _RNN | {"score": "location-recurrent", "score_activation": "relu", "layers": 2},
     "rnn location fed": _RNN | {"score": "location", "input_feeding": True},
     "rnn sparse tied": _RNN
     | {"score": "scaled-dot", "weighting": "sparse", "embedding": 8, "tie_embeddings": "output"},

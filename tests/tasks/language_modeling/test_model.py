@@ -8,7 +8,10 @@ import pytest
 import torch
 
 from saccade.base.errors import InputError
+from saccade.base.settings import check_settings
 from saccade.nets import previous_of
+from saccade.tasks.language_modeling.model import LanguageModel
+from saccade.tasks.language_modeling.settings import LanguageModelSettings
 from saccade.tasks.language_modeling.stream import TextStream
 from saccade.text import END, START
 from saccade.text.vocabularies.running import Utf8Bytes
@@ -205,3 +208,15 @@ def test_what_is_no_text_is_refused() -> None:
         model.generate([3])  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match=r"^samples: found 2, wanted 1: only one text can be shown"):
         model.stream("a", print, samples=2)
+
+
+@pytest.mark.parametrize("name", ["gpt learned", "rnn additive window"])
+def test_a_model_of_before_there_were_these_settings_is_what_it_was(name: str) -> None:
+    model = small_model(name)
+    values = model.settings.model_dump()
+    for later in ("score_activation", "positions_combine"):
+        values["model"].pop(later, None)
+    before = LanguageModel.make(check_settings(LanguageModelSettings, values, where="before"), model.vocabulary)
+    before.net.load_state_dict(model.net.state_dict())
+    (found,), (wanted,) = (one.score(["a bad cage"]) for one in (before, model))
+    assert found.log_probs == wanted.log_probs
