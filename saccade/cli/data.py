@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
 from saccade.base.counts import counted
 from saccade.tasks.kind import all_kinds
@@ -49,7 +49,7 @@ def get_set(chosen: argparse.Namespace, public: PublicSet) -> None:
 
 def _show_in(progress: Progress) -> Show:
     """A bar for each address; where nobody would see it, a line as it begins."""
-    bars: dict[str, int] = {}
+    bars: dict[str, TaskID] = {}
 
     def show(address: str, done: int, total: int | None) -> None:
         if address not in bars:
