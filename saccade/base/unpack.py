@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Self
 
@@ -21,7 +22,8 @@ Place = Callable[[PurePosixPath], str | None]
 
 _ZIP, _TAR = (".zip",), (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _PIECE = 1 << 20  # bytes at a time
-_DEPTH = 4  # folders within folders that are searched
+_DEPTH = 3  # folders within folders that are searched
+_MOST_FILES = 200_000  # that are looked at in a folder
 
 
 def is_archive(name: str) -> bool:
@@ -50,7 +52,11 @@ class Unpacking:
         A file that is packed by itself, as `train.en.gz`, is asked about by its name unpacked.
         """
         with _reading(folder):
-            there = sorted(_walk(folder, _DEPTH))
+            there = sorted(islice(_walk(folder, _DEPTH), _MOST_FILES + 1))
+        if len(there) > _MOST_FILES:
+            raise InputError(
+                f"{folder}: more than {_MOST_FILES:,} files there; name the folder that has the set itself"
+            )
         for path in there:
             if not is_archive(path.name) and self._target(path.relative_to(folder)) is not None:
                 with _reading(path), path.open("rb") as file:

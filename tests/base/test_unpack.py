@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from saccade.base import unpack
 from saccade.base.errors import InputError
 from saccade.base.unpack import Unpacking, is_archive
 
@@ -104,6 +105,18 @@ def test_an_archive_does_not_say_where_its_files_go(tmp_path: Path) -> None:
         "a/here/english/out.txt",
         "a/here/english/root.txt",
     }
+
+
+def test_a_folder_of_everything_is_not_gone_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_folder(tmp_path / "there")
+    monkeypatch.setattr(unpack, "_MOST_FILES", 2)
+    with pytest.raises(InputError, match="there: more than 2 files there; name the folder that has the set itself"):
+        Unpacking(tmp_path / "here", place, most=1000).folder(tmp_path / "there", archives=lambda name: True)
+    deep = tmp_path / "deep" / "1" / "2" / "3" / "en"
+    write_folder(deep)
+    unpacking = Unpacking(tmp_path / "here", place, most=1000)
+    unpacking.folder(tmp_path / "deep", archives=lambda name: True)
+    assert not unpacking.found
 
 
 @pytest.mark.parametrize("form", ["zip", "tgz", "packed"])
