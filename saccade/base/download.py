@@ -41,7 +41,7 @@ def _receive(address: str, part: Path, version: Path, most: int, show: Callable[
     there = part.stat().st_size if part.is_file() and version.is_file() else 0
     headers = {"User-Agent": "saccade"}
     if there:  # the rest, if it is still the same file; else all of it
-        headers |= {"Range": f"bytes={there}-", "If-Range": version.read_text(encoding="ascii")}
+        headers |= {"Range": f"bytes={there}-", "If-Range": version.read_text(encoding="latin-1")}
     answer = _ask(address, headers)
     if answer is None:  # there is no rest of it: the file is another one now
         part.unlink()
@@ -53,12 +53,13 @@ def _receive(address: str, part: Path, version: Path, most: int, show: Callable[
             version.unlink(missing_ok=True)
         with part.open("ab" if answer.goes_on else "wb") as file:
             if answer.version is not None:
-                version.write_text(answer.version, encoding="ascii")
+                version.write_text(answer.version, encoding="latin-1")
             total = None if answer.length is None else there + answer.length
             while piece := _read(answer.stream, address):
                 file.write(piece)
                 there += len(piece)
                 if there > most:
+                    part.unlink()
                     raise DownloadError(f"{address}: more than {most >> 20} MB, which the set does not have")
                 show(there, total)
     if total is not None and there < total:

@@ -21,7 +21,7 @@ from saccade.base.lock import locked
 from saccade.base.unpack import Place, Unpacking, UnwritableError, is_archive
 
 _WORK = ".getting"  # a folder in the set's own, gone when the set is whole
-_SPARE = 2  # a download may be so many times as large as the table says
+_SPARE = 4  # a download may be so many times as large as the table says
 
 Show = Callable[[str, int, int | None], None]  # of what, how many bytes there are, of how many
 
@@ -113,6 +113,7 @@ def _get(chosen: PublicSet, out: Path, source: Path | None, show: Show) -> str:
         return f"{there}; they were there"
     downloads, unpacked = out / _WORK / "downloads", out / _WORK / "unpacked"
     folder = _fetch(chosen, missing, downloads, show) if source is None else source
+    shutil.rmtree(unpacked, ignore_errors=True)  # of one that was killed
     unpacked.mkdir()
     try:
         said = _unpack(chosen, missing, folder, unpacked) if missing else _as_published(chosen)

@@ -82,6 +82,7 @@ def test_what_cannot_be_had_is_said_in_one_line(server: FilesServer, tmp_path: P
         download(server.address + "other.bin", tmp_path / "other.bin", most=MOST)
     with pytest.raises(DownloadError, match=r"set\.bin: more than 0 MB, which the set does not have"):
         download(server.address + "set.bin", tmp_path / "large.bin", most=500_000)
+    assert not list(tmp_path.glob("large.bin*.part"))
     assert not (tmp_path / "large.bin").exists()
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # nobody listens
