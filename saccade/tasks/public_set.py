@@ -156,7 +156,8 @@ def _fetch(chosen: PublicSet, files: Iterable[Published], folder: Path, show: Sh
 def _unpack(chosen: PublicSet, files: Sequence[Published], folder: Path, into: Path) -> str:
     """Put what is wanted of a folder into another, and say what it is; raise if it is not what it should be."""
     names = [file.name for file in files]
-    known = [_is_published(chosen, folder / file.name, file) for file in files if is_archive(file.name)]
+    archives = [file for file in files if is_archive(file.name)]
+    known = [f"{folder / file.name}: " for file in archives if _is_published(chosen, folder / file.name, file)]
     unpacking = Unpacking(into, chosen.place or _by_name(names), most=chosen.most_megabytes << 20)
     patterns = [*names, *chosen.archives]
     unpacking.folder(folder, archives=lambda name: any(fnmatch.fnmatch(name, pattern) for pattern in patterns))
@@ -172,8 +173,9 @@ def _unpack(chosen: PublicSet, files: Sequence[Published], folder: Path, into: P
             f" {chosen.page}"
         )
     chosen.finish(into)
-    exact = "as published" if all(known) else "no checksum is known: form and number are as they should be"
-    return f"{chosen.check(into)}; {exact}"
+    exact = all(where.startswith(tuple(known)) for where in unpacking.found.values())
+    how = "as published" if exact else "no checksum is known: form and number are as they should be"
+    return f"{chosen.check(into)}; {how}"
 
 
 def _expect_all(chosen: PublicSet, names: Sequence[str], unpacking: Unpacking, folder: Path) -> None:
