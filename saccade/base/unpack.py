@@ -78,7 +78,7 @@ class Unpacking:
                         self._take(PurePosixPath(member.filename), file, f"{path}: {member.filename}")
 
     def _tar(self, path: Path) -> None:
-        with tarfile.open(path, "r|*") as archive:  # from its beginning to its end, once
+        with tarfile.open(path) as archive:
             for member in archive:
                 if member.isreg() and (file := archive.extractfile(member)) is not None:
                     self._take(PurePosixPath(member.name), file, f"{path}: {member.name}")

@@ -13,7 +13,7 @@ from saccade.base.errors import InputError
 from saccade.text import Pair
 
 LONGEST = 40  # words on either side, of pairs to learn from and to validate with
-BINS = (0, 10, 20, 30, 40, 50, 60)  # words of a source in a test by length: from so many up to the next
+BINS: tuple[int, ...] = (0, 10, 20, 30, 40, 50, 60)  # words of a source in a test by length: from so many up to the next
 OF_EACH_BIN = 300
 VALID = 1000
 _HELD_OUT = 0.05  # the share of Europarl that the test and the validation are chosen from
@@ -69,7 +69,7 @@ def _parts_of(pairs: Callable[[], Iterator[Pair]]) -> Iterator[tuple[str, Pair]]
         if share_of(pair.source) < _HELD_OUT:
             pool.setdefault(pair.source, pair)
     held_out: dict[str, str] = {}  # the part of a source
-    room = dict.fromkeys(BINS, OF_EACH_BIN)
+    room: dict[int, int] = dict.fromkeys(BINS, OF_EACH_BIN)
     validation = VALID
     for source in sorted(pool, key=share_of):
         least = max(start for start in BINS if start <= len(source.split()))
