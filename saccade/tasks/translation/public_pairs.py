@@ -13,7 +13,8 @@ from saccade.base.errors import InputError
 from saccade.text import Pair
 
 LONGEST = 40  # words on either side, of pairs to learn from and to validate with
-BINS: tuple[int, ...] = (0, 10, 20, 30, 40, 50, 60)  # words of a source in a test by length: from so many up to the next
+# words of a source in a test by length: from so many up to the next
+BINS: tuple[int, ...] = (0, 10, 20, 30, 40, 50, 60)
 OF_EACH_BIN = 300
 VALID = 1000
 _HELD_OUT = 0.05  # the share of Europarl that the test and the validation are chosen from
