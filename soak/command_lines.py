@@ -261,8 +261,12 @@ def _of_parser(parser: argparse.ArgumentParser, words: list[str], rng: random.Ra
 def _of_command_within(action: "argparse._SubParsersAction[Any]", words: list[str], rng: random.Random) -> CommandLine:
     name = rng.choice(list(action.choices))
     line = _of_parser(action.choices[name], [*words, name], rng)
-    if words == ["data"] and name == "get" and not any("--out" in word for word in line.words):
-        return line._replace(named=[*line.named, Named("data", "public")])
+    if words != ["data"] or name != "get":
+        return line
+    if "--from" not in line.words:  # nothing is fetched here
+        line = line._replace(words=[*line.words, "--from", "in"])
+    if not any("--out" in word for word in line.words):
+        line = line._replace(named=[*line.named, Named("data", "public")])
     return line
 
 

@@ -36,7 +36,7 @@ def write_file(path: Path, *content: bytes | memoryview) -> None:
             with _replacing(Path(os.path.realpath(path))) as file:
                 file.writelines(content)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {_reason(error, path)}") from error
+        raise InputError(f"{path} cannot be written: {reason_of(error, path)}") from error
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
         with _replacing(Path(os.path.realpath(path))) as file:
             yield file
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {_reason(error, path)}") from error
+        raise InputError(f"{path} cannot be written: {reason_of(error, path)}") from error
 
 
 def expect_writable(path: Path) -> None:
@@ -63,10 +63,11 @@ def expect_writable(path: Path) -> None:
         if not os.access(path if path.exists() else folder, os.W_OK):
             raise InputError(f"{path} cannot be written: Permission denied; choose another place")
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {_reason(error, path)}") from error
+        raise InputError(f"{path} cannot be written: {reason_of(error, path)}") from error
 
 
-def _reason(error: OSError, path: Path) -> str:
+def reason_of(error: OSError, path: Path) -> str:
+    """Why `path` cannot be written, and what to do."""
     if error.errno in _FULL:
         return f"{error.strerror}; make room"
     if error.errno == errno.ENOENT:

@@ -6,9 +6,12 @@ import errno
 import gc
 import importlib
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from saccade import __version__
@@ -91,9 +94,33 @@ def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in known:
         _overview(arguments, known)
         return 0
-    with _uncollected():
-        chosen = parse(arguments)
-    return chosen.run(chosen) or 0
+    with _stopped_in_a_line() if arguments[0] == "train" else contextlib.nullcontext():
+        with _uncollected():
+            chosen = parse(arguments)
+        return chosen.run(chosen) or 0
+
+
+@contextlib.contextmanager
+def _stopped_in_a_line() -> Iterator[None]:
+    """A training hears SIGTERM as soon as it has begun; this is for the seconds before, in which torch is imported."""
+    asked: list[int] = []
+
+    def hear(number: int, _frame: FrameType | None) -> None:
+        asked.append(number)
+        raise KeyboardInterrupt  # no Exception: whoever tries whether something can be imported would catch that
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, hear)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not asked:
+            raise
+        raise Stopped("stopped before the first step; there was nothing to save", asked[0]) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

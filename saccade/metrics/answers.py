@@ -9,6 +9,7 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 
+from saccade.metrics._checks import expect_lists, expect_texts
 from saccade.metrics.overlap import f1
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -26,6 +27,8 @@ def score_answers(answers: Sequence[str], golds: Sequence[Sequence[str]]) -> dic
     F1 = 2 P R / (P + R) of the words, in any order, each as often as both have it. Where no word is left of an answer,
     its F1 is 0, even if none is left of the right one and they match exactly: so has the script of version 1.1.
     """
+    expect_texts("answers", answers)
+    expect_lists("golds", golds, of="the texts that are right; write [[text]]")
     if len(answers) != len(golds) or not answers or not all(golds):
         raise ValueError("wanted at least one answer, and at least one right one for each of them")
     exact, overlap = 0, 0.0

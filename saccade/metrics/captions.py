@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from saccade.metrics._checks import expect_lists
 from saccade.metrics.overlap import Words, lcs_length, ngrams
 
 _ORDERS = 4  # n-grams of 1 to 4 words
@@ -22,6 +23,11 @@ def caption_words(text: str) -> list[str]:
 
 def score_captions(captions: Sequence[Words], references: Sequence[Sequence[Words]]) -> dict[str, float]:
     """`bleu1` to `bleu4`, `rouge_l`, `cider`, and `exact_match`: how many are one of their references; in percent."""
+    words = "words; caption_words(text) cuts them"
+    expect_lists("captions", captions, of=words)
+    expect_lists("references", references, of=f"references, each a list of {words}")
+    for number, others in enumerate(references, start=1):
+        expect_lists(f"references, number {number}", others, of=words)
     if len(captions) != len(references) or not captions or not all(references):
         raise ValueError("wanted at least one caption, and at least one reference for each of them")
     figures = {f"bleu{order}": value for order, value in enumerate(bleu(captions, references), start=1)}

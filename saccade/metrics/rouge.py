@@ -7,6 +7,7 @@ recall may come from two references.
 import re
 from collections.abc import Sequence
 
+from saccade.metrics._checks import expect_lists, expect_texts
 from saccade.metrics.overlap import Words, f1, lcs_length, ngrams
 from saccade.metrics.stems import stem
 
@@ -27,6 +28,8 @@ def score_rouge(
 
     ROUGE-n is the F1 of n-grams, each as often as both have it; ROUGE-L is that of the longest common subsequence.
     """
+    expect_texts("summaries", summaries)
+    expect_lists("references", references, of="texts; write [[text]]")
     if len(summaries) != len(references) or not summaries or not all(references):
         raise ValueError("wanted at least one summary, and at least one reference for each of them")
     totals = {"rouge1": 0.0, "rouge2": 0.0, "rouge_l": 0.0}

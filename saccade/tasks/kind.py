@@ -13,6 +13,7 @@ from saccade.console.drawing import Drawing
 from saccade.console.options import TakesOptions
 from saccade.tasks import TASKS
 from saccade.tasks.model import Model, Modules
+from saccade.tasks.public_set import PublicSet
 from saccade.text.vocabularies.growing import LearntFrom
 from saccade.training import Parts, Recipe, Reporter, Task
 
@@ -62,14 +63,6 @@ class MadeCorpus:
     write: Callable[[argparse.Namespace], None]  # what comes of `chosen.seed`, into `chosen.out`, and say where it is
 
 
-@dataclass(frozen=True)
-class PublicSets:
-    """`saccade data get` of the public data that a task can learn from."""
-
-    names: Sequence[str]
-    get: Callable[..., list[Path]]  # name, out, source=, progress=
-
-
 @dataclass(frozen=True, kw_only=True)
 class TaskKind(Generic[RecipeT, DataT, ModelT]):
     """One task, with all that belongs to it.
@@ -96,7 +89,7 @@ class TaskKind(Generic[RecipeT, DataT, ModelT]):
     evaluate: Evaluation[ModelT]
     look: Look[ModelT] | None = None
     made: Sequence[MadeCorpus] = ()
-    public: PublicSets | None = None
+    public: Sequence[PublicSet] = ()  # what `saccade data get` brings
     # for each other task that a model may come from: a prefix of names in its net, and what it is in ours
     starts_from: Mapping[str, Parts] = field(default_factory=dict)
     # what each vocabulary is learnt from, by the name of its file without the ending: so that one can grow

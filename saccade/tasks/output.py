@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saccade.base.errors import InputError
+
 _MOST, _WIDTH = 160, 40  # characters of a line that shows all values, and of a value in it
 
 
@@ -32,6 +34,15 @@ class Output(ABC):
         shown = ((name, _short(getattr(self, name))) for name in _names(self))
         values = ", ".join(f"{name}={text}" for name, text in shown if text)
         return f"{type(self).__name__}({_cut(values, _MOST)})"
+
+
+def expect_output(result: object, *kinds: type[Output]) -> None:
+    """Raise unless it is a result of such a kind, one and not a list of them, that `maps` is to draw."""
+    if isinstance(result, kinds):
+        return
+    wanted = " or ".join(kind.__name__ for kind in kinds)
+    remedy = "; take one of them, as in maps(found[0])" if isinstance(result, list | tuple) else ""
+    raise InputError(f"maps: found {type(result).__name__}, wanted one result of this model, {wanted}{remedy}")
 
 
 def _names(output: Output) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from saccade.metrics import score_by_length, score_translations
+from saccade.base.errors import InputError
+from saccade.metrics import score_answers, score_by_length, score_captions, score_rouge, score_translations
 
 REFERENCES = ["The house is small .", "A man walks over the street.", "Two dogs play in the snow."]
 OUTPUTS = ["the house is small.", "A man walks across the street.", "Two dogs play in the snow."]
@@ -27,6 +28,45 @@ def test_figures_are_those_of_sacrebleus_command(tmp_path: Path) -> None:
     assert "case:lc" in scores["bleu_lower"].signature
     assert scores["bleu"].value < scores["bleu_lower"].value
     assert scores["exact_match"].value == pytest.approx(100 / 3)
+
+
+def test_of_a_model_that_writes_lower_case_the_figure_that_fits_it_comes_first() -> None:
+    """It cannot write "The", and is not blamed for it but in the cased figure, which comes last."""
+    written = [text.lower() for text in REFERENCES]
+    scores = score_translations(written, REFERENCES, lowercase=True)
+    assert list(scores) == ["bleu_lower", "chrf", "exact_match", "bleu"]
+    assert [round(scores[name].value, 6) for name in ("bleu_lower", "chrf", "exact_match")] == [100] * 3
+    assert "case:lc" in scores["bleu_lower"].signature
+    assert "case:lc" in scores["chrf"].signature
+    assert scores["exact_match"].signature == "equal strings, in lower case"
+    as_usual = score_translations(written, REFERENCES)
+    assert scores["bleu"] == as_usual["bleu"]
+    assert scores["bleu_lower"] == as_usual["bleu_lower"]
+    assert list(as_usual) == ["bleu", "bleu_lower", "chrf", "exact_match"]
+    (group,) = score_by_length(REFERENCES, written, REFERENCES, width=20, lowercase=True)
+    assert group.scores == scores
+
+
+def test_a_text_in_place_of_a_list_is_refused() -> None:
+    """It would be taken letter by letter, and score something."""
+    with pytest.raises(InputError, match=r"^outputs: found a text, wanted a list of texts; write \[text\]$"):
+        score_translations("a b", "a b")
+    with pytest.raises(InputError, match="references: found a text"):
+        score_translations(["a", "b"], "ab")
+    with pytest.raises(InputError, match="sources: found a text"):
+        score_by_length("ab", ["a", "b"], ["a", "b"], width=5)
+    with pytest.raises(InputError, match="answers: found a text"):
+        score_answers("a", [["a"]])
+    with pytest.raises(InputError, match=r"golds, number 2: found a text, wanted a list of the texts that are right"):
+        score_answers(["a", "b"], [["a"], "b"])
+    with pytest.raises(InputError, match="summaries: found a text"):
+        score_rouge("a", [["a"]])
+    with pytest.raises(InputError, match="references, number 1: found a text, wanted a list of texts"):
+        score_rouge(["a dog"], ["a dog"])
+    with pytest.raises(InputError, match=r"captions, number 1: found a text, wanted a list of words; caption_words"):
+        score_captions(["a dog"], [[["a", "dog"]]])
+    with pytest.raises(InputError, match=r"references, number 1, number 1: found a text, wanted a list of words"):
+        score_captions([["a", "dog"]], [["a dog"]])
 
 
 def test_right_is_a_hundred_and_wrong_is_nothing() -> None:

@@ -1,5 +1,6 @@
 """Stopping is saving, and a run goes on from wherever one is."""
 
+import importlib
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -175,3 +177,22 @@ def test_a_damaged_vocabulary_of_a_run_is_noticed(
     path.write_text(path.read_text().replace("8", "@"))
     assert main(["train", "train.steps=40", "--run", str(tmp_path / "run")]) == 2
     assert f"{path}: damaged, or changed since it was given" in capsys.readouterr().err
+
+
+def test_sigterm_while_torch_is_imported_is_heard_as_later_ones_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The seconds before a training begins, in which somebody may find that it is the wrong one."""
+    imported = importlib.import_module
+
+    def import_and_stop(name: str) -> ModuleType:
+        if name == "saccade.cli.train":
+            os.kill(os.getpid(), signal.SIGTERM)
+        return imported(name)
+
+    monkeypatch.setattr("saccade.cli.main.importlib.import_module", import_and_stop)
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["train", "dates", "--run", str(tmp_path / "run")]) == 143
+    assert capsys.readouterr().err == "saccade: stopped before the first step; there was nothing to save\n"
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert not (tmp_path / "run").exists()

@@ -189,6 +189,8 @@ def test_attention_is_there_when_it_is_asked_for(trained: Trained) -> None:
         assert_alike([replace(one, attention=None)], [other])  # pyright: ignore[reportArgumentType] - a dataclass
         with pytest.raises(InputError, match=r"attention=True"):
             trained.model.maps(other)
+    with pytest.raises(InputError, match=r"^maps: found list, wanted one result of this model, .*maps\(found\[0\]\)$"):
+        trained.model.maps(plain)
 
 
 @pytest.mark.parametrize("asked", [False, True], ids=["fresh", "after it was asked"])

@@ -20,6 +20,7 @@ from saccade.tasks.algorithms.settings import NeuralTuringMachineSettings, NtmSe
 from saccade.tasks.algorithms.trace import Array, Trace
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 
 
 class NeuralTuringMachine(Model[NeuralTuringMachineSettings, TuringMachine | LstmBaseline]):
@@ -48,6 +49,7 @@ class NeuralTuringMachine(Model[NeuralTuringMachineSettings, TuringMachine | Lst
 
     def maps(self, result: Trace | MachineOutput) -> list[AttentionMap]:
         """Where each head read or wrote, step by step: `[1, heads, steps, locations]`."""
+        expect_output(result, Trace, MachineOutput)
         return [map_of_heads(result.attention)]
 
     def run(

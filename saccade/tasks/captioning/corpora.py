@@ -2,6 +2,7 @@
 
 import argparse
 
+from saccade.base.counts import counted
 from saccade.console.making import add_size, progress, whole_number
 from saccade.console.options import TakesOptions
 from saccade.tasks.kind import MadeCorpus
@@ -20,8 +21,8 @@ def _write(chosen: argparse.Namespace) -> None:
         expect_free_for_scenes(chosen.scenes, chosen.out)  # before the work, not after it
     scenes = make_scenes(chosen.scenes, seed=chosen.seed, side=chosen.image_size)
     write_scenes(scenes, chosen.out, progress=progress())
-    images = chosen.out / "images"
-    print(f"{chosen.out / CAPTIONS}: {len(scenes)} scenes, such as {scenes[0].caption!r}; the images are in {images}")
+    made, images = counted(len(scenes), "scene"), chosen.out / "images"
+    print(f"{chosen.out / CAPTIONS}: {made}, such as {scenes[0].caption!r}; the images are in {images}")
 
 
 SHAPES = MadeCorpus(

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.metrics import caption_words
+from saccade.tasks.captioning.public import PUBLIC
 from saccade.tasks.captioning.recipe import CaptionDataSettings
+from saccade.tasks.public_set import brought_by
 from saccade.vision import CaptionedImage, Scene, make_scenes, read_captions, read_names
 
 
@@ -60,9 +62,11 @@ def load_caption_splits(
     assert settings.captions is not None
     folder = Path(settings.images)
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; say where your images are: data.images=DIR")
+        get = brought_by(folder, PUBLIC)
+        raise InputError(f"{folder}: no such folder{get}; say where your images are: data.images=DIR")
     if not Path(settings.captions).is_file():
-        raise InputError(f"{settings.captions}: no such file; say where your captions are: data.captions=FILE")
+        get = brought_by(settings.captions, PUBLIC)
+        raise InputError(f"{settings.captions}: no such file{get}; say where your captions are: data.captions=FILE")
     known = _with_words(read_captions(Path(settings.captions)), settings, tell)
     train, valid = _split(known, settings, tell)
     return CaptionSplits(_inside(folder, train), _inside(folder, valid), {}, folder)

@@ -7,6 +7,7 @@ from saccade.tasks.captioning.data import CaptionSplits, load_caption_splits
 from saccade.tasks.captioning.evaluate import EVALUATION
 from saccade.tasks.captioning.look import LOOK
 from saccade.tasks.captioning.model import Captioner
+from saccade.tasks.captioning.public import PUBLIC
 from saccade.tasks.captioning.recipe import CaptionRecipe
 from saccade.tasks.captioning.training import CaptionTask
 from saccade.tasks.kind import TaskKind
@@ -25,6 +26,7 @@ KIND = TaskKind(
     evaluate=EVALUATION,
     look=LOOK,
     made=(SHAPES,),
+    public=PUBLIC,
     vocabulary_texts=lambda recipe, splits: {
         vocabulary_path(recipe.vocabulary, Path()).stem: [text for one in splits.train for text in one.captions]
     },

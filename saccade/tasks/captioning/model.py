@@ -25,6 +25,7 @@ from saccade.tasks.captioning.pretrained import features_of, load_image_encoder
 from saccade.tasks.captioning.result import Caption
 from saccade.tasks.captioning.settings import CaptionerSettings, PretrainedEncoderSettings
 from saccade.tasks.model import Model, Modules
+from saccade.tasks.output import expect_output
 from saccade.text import START, Tokens, Vocabulary, load_vocabulary, merge_to_words, pad
 from saccade.text import vocabulary_path as path_of_vocabulary
 from saccade.vision import ImageSource, Pixels, named_images, picture_for_pages, read_image, scaled
@@ -84,6 +85,7 @@ class Captioner(Model[CaptionerSettings, CaptionNet]):
 
     def maps(self, result: Caption, *, image: ImageSource | None = None, name: str = "") -> list[AttentionMap]:
         """The map of a caption that was made with `attention=True`; with the image, pictures are drawn over it."""
+        expect_output(result, Caption)
         picture = None if image is None else picture_for_pages(image)
         return [map_of_caption(result, image=picture, name=name)]
 

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
 from saccade.base.shuffling import Cursor
@@ -72,8 +73,8 @@ class CaptionTask(Task[CaptionBatch, Captioner]):
         valid_examples = self._encode(self.valid_images, "valid", reporter)
         self._valid_batches = Batches(valid_examples, tokens=recipe.train.batch_tokens, seed=0)
         reporter.say(
-            f"{len(self.train_images):,} images with {len(self._examples):,} captions to train on,"
-            f" {len(self.valid_images):,} images for validation; {len(vocabulary):,} words;"
+            f"{counted(len(self.train_images), 'image')} with {counted(len(self._examples), 'caption')} to train on,"
+            f" {counted(len(self.valid_images), 'image')} for validation; {len(vocabulary):,} words;"
             f" {count_parameters(self.net):,} parameters"
         )
 
@@ -155,7 +156,7 @@ def _vocabulary(recipe: CaptionRecipe, images: list[CaptionedImage], folder: Pat
     if path.exists():
         return load_vocabulary(recipe.vocabulary, folder)
     texts = [text for one in images for text in one.captions]
-    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(texts):,} captions")
+    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {counted(len(texts), 'caption')}")
     vocabulary = learn_vocabulary(texts, recipe.vocabulary)
     make_folder(folder)
     vocabulary.save(path)

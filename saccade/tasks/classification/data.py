@@ -8,7 +8,9 @@ import numpy as np
 
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
+from saccade.tasks.classification.public import PUBLIC
 from saccade.tasks.classification.recipe import LabelledDataSettings
+from saccade.tasks.public_set import brought_by
 from saccade.vision import LabelledImages, make_digits, make_scenes, read_labelled
 from saccade.vision.shapes import SHAPES
 
@@ -53,7 +55,9 @@ def load_labelled_splits(settings: LabelledDataSettings, *, side: int) -> Labell
 
 def _read(name: str, side: int) -> tuple[LabelledImages, list[str]]:
     if not Path(name).exists():
-        raise InputError(f"{name}: no such file or folder; say where yours are: data.train=DIR")
+        raise InputError(
+            f"{name}: no such file or folder{brought_by(name, PUBLIC)}; say where yours are: data.train=DIR"
+        )
     return read_labelled(Path(name), side=side)
 
 

@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.console.options import TakesOptions
 from saccade.console.outputs import tell_failures
@@ -42,7 +43,7 @@ def evaluate_classes(chosen: argparse.Namespace, classifier: Classifier) -> int:
     if chosen.json:
         print(json.dumps({"images": sum(total.values()), "accuracy": accuracy, "classes": by_class}))
     else:
-        print(f"{sum(total.values())} images\naccuracy   {accuracy:6.2f}")
+        print(f"{counted(sum(total.values()), 'image')}\naccuracy   {accuracy:6.2f}")
         for name, share in by_class.items():
             print(f"  {name:<12} {share:6.2f}  of {total[name]}")
     return tell_failures(len(bad), len(bad) + sum(total.values()), "images")

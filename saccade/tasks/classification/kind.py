@@ -4,6 +4,7 @@ from saccade.tasks.classification.data import LabelledSplits, load_labelled_spli
 from saccade.tasks.classification.evaluate import EVALUATION
 from saccade.tasks.classification.look import LOOK
 from saccade.tasks.classification.model import Classifier
+from saccade.tasks.classification.public import PUBLIC
 from saccade.tasks.classification.recipe import ClassificationRecipe
 from saccade.tasks.classification.training import ClassificationTask
 from saccade.tasks.kind import TaskKind
@@ -19,5 +20,6 @@ KIND = TaskKind(
     model=Classifier,
     evaluate=EVALUATION,
     look=LOOK,
+    public=PUBLIC,
     named_rows=lambda model: {"classes.": model.settings.classes, "looker.classes.": model.settings.classes},
 )

@@ -15,6 +15,7 @@ from saccade.tasks.classification.net import ClassNet, make_class_net
 from saccade.tasks.classification.result import ClassifierOutput
 from saccade.tasks.classification.settings import ClassifierSettings
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 from saccade.vision import (
     ImageSource,
     Pixels,
@@ -50,6 +51,7 @@ class Classifier(Model[ClassifierSettings, ClassNet]):
 
         With `image` the pictures show it. The net sees all of an image as a square, and so do they.
         """
+        expect_output(result, ClassifierOutput)
         shown = None if image is None else picture_for_pages(image)
         maps: list[AttentionMap] = []
         for block, weights in result.self_attention.items():

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from saccade.base.counts import counted
 from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.classification.data import LabelledSplits
 from saccade.tasks.classification.model import Classifier
@@ -44,7 +45,7 @@ class ClassificationTask(Task[LabelledBatch, Classifier]):
         if splits.bad:
             reporter.say(f"{len(splits.bad):,} images cannot be read and are left out; {splits.bad[0]}")
         reporter.say(
-            f"{len(splits.train.labels):,} images to train on, {len(splits.valid.labels):,} for validation;"
+            f"{counted(len(splits.train.labels), 'image')} to train on, {len(splits.valid.labels):,} for validation;"
             f" {len(splits.train.classes)} classes; {count_parameters(self.net):,} parameters"
         )
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.tasks.language_modeling.made import make_numbers
+from saccade.tasks.language_modeling.public import PUBLIC
 from saccade.tasks.language_modeling.recipe import TextDataSettings
+from saccade.tasks.public_set import brought_by
 from saccade.text.documents import Corpus, Texts, read_corpus, split_corpus
 
 _TRAIN_SHARE = 0.9
@@ -38,6 +40,8 @@ def load_language_splits(settings: TextDataSettings, tell: Callable[[str], None]
 
 def _read(name: str, settings: TextDataSettings, tell: Callable[[str], None]) -> Corpus:
     if not Path(name).exists():
-        raise InputError(f"{name}: no such file or folder; say where yours is: data.text=FILE")
+        raise InputError(
+            f"{name}: no such file or folder{brought_by(name, PUBLIC)}; say where yours is: data.text=FILE"
+        )
     skip = settings.bad_documents == "skip"
     return read_corpus(Path(name), column=settings.column, names=settings.names, skip=skip, tell=tell)

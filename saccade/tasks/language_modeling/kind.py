@@ -5,6 +5,7 @@ from saccade.tasks.language_modeling.data import LanguageSplits, load_language_s
 from saccade.tasks.language_modeling.evaluate import EVALUATION
 from saccade.tasks.language_modeling.look import LOOK
 from saccade.tasks.language_modeling.model import LanguageModel
+from saccade.tasks.language_modeling.public import PUBLIC
 from saccade.tasks.language_modeling.recipe import LanguageRecipe
 from saccade.tasks.language_modeling.training import LanguageTask
 
@@ -19,5 +20,6 @@ KIND = TaskKind(
     model=LanguageModel,
     evaluate=EVALUATION,
     look=LOOK,
+    public=PUBLIC,
     vocabulary_texts=lambda recipe, splits: {"text": splits.train},
 )

@@ -25,6 +25,7 @@ from saccade.tasks.language_modeling.spelling import spell
 from saccade.tasks.language_modeling.stream import TextStream
 from saccade.tasks.language_modeling.writing import Writing, WritingOptions, Written, read_writing, write_on
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 from saccade.text import END, START, UNKNOWN
 from saccade.text.vocabularies.running import (
     RunningVocabulary,
@@ -69,6 +70,7 @@ class LanguageModel(Model[LanguageModelSettings, LanguageNet]):
 
     def maps(self, result: Generated | ScoredText, *, name: str = "") -> list[AttentionMap]:
         """What each token looked at when it was written, of a result with `attention=True`."""
+        expect_output(result, Generated, ScoredText)
         return maps_of(result, looks=self.looks, name=name)
 
     def surprise(self, result: ScoredText, *, name: str = "") -> ScoredTokens:

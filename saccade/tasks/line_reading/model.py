@@ -22,6 +22,7 @@ from saccade.tasks.line_reading.net import LineNet
 from saccade.tasks.line_reading.result import LineReaderOutput
 from saccade.tasks.line_reading.settings import CHARACTERS, LineReaderSettings
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 from saccade.text import PAD, START, Vocabulary, load_vocabulary, pad, vocabulary_path
 from saccade.vision import ImageSource, as_png, image_name, named_images, read_strip
 
@@ -53,6 +54,7 @@ class LineReader(Model[LineReaderSettings, LineNet]):
 
     def maps(self, result: LineReaderOutput, *, image: ImageSource | None = None, name: str = "") -> list[AttentionMap]:
         """Where each letter of a line was that was read with `attention=True`; with its image, drawn over it."""
+        expect_output(result, LineReaderOutput)
         strip = None if image is None else as_png(self.preprocess(image))
         return [map_of_line(result, image=strip, name=name)]
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from saccade.base.counts import counted
 from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.line_reading.data import LineSplits
 from saccade.tasks.line_reading.lines import Lines
@@ -42,7 +43,7 @@ class LineTask(Task[LineBatch, LineReader]):
             len(splits.train.texts), batch_size=recipe.train.batch_size, seed=recipe.train.seed
         )
         reporter.say(
-            f"{len(splits.train.texts):,} lines to train on, {len(splits.valid.texts):,} for validation;"
+            f"{counted(len(splits.train.texts), 'line')} to train on, {len(splits.valid.texts):,} for validation;"
             f" {count_parameters(self.net):,} parameters"
         )
 

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.console.options import TakesOptions
 from saccade.console.parser import count
@@ -45,7 +46,7 @@ def evaluate_orders(chosen: argparse.Namespace, pointer: PointerNetwork) -> None
     if chosen.json:
         print(json.dumps({"problems": len(problems), "beam": beam, **total, "by_size": by_size}))
         return
-    print(f"{len(problems)} problems, beam {beam}")
+    print(f"{counted(len(problems), 'problem')}, beam {beam}")
     print("\n".join(f"{name:<11} {value:6.2f}" for name, value in total.items()))
     print("  ".join([f"{'inputs':>6}", f"{'problems':>8}", *(f"{name:>11}" for name in total)]))
     for row in by_size:

@@ -16,6 +16,7 @@ from saccade.look import AttentionMap
 from saccade.nets import Encoded
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 from saccade.tasks.pointing.files import check_inputs
 from saccade.tasks.pointing.maps import map_of_order
 from saccade.tasks.pointing.net import PointerEncoderDecoder
@@ -24,6 +25,9 @@ from saccade.tasks.pointing.settings import PointerSettings
 from saccade.text import END, START, pad
 
 _AT_ONCE = 128  # problems
+# Each step of an answer costs something, even if it is right. Ranked by the log probability alone, END at once is worth
+# more than ten steps of which each is by far the likeliest, and a wide beam finds it where a narrow one does not.
+_LENGTH_PENALTY = 1.0
 
 
 class PointerNetwork(Model[PointerSettings, PointerEncoderDecoder]):
@@ -46,6 +50,7 @@ class PointerNetwork(Model[PointerSettings, PointerEncoderDecoder]):
 
     def maps(self, result: PointerOutput, *, name: str = "") -> list[AttentionMap]:
         """What each step looked at, of an answer that was made with `attention=True`."""
+        expect_output(result, PointerOutput)
         return [map_of_order(result, name=name)]
 
     def point(
@@ -104,7 +109,9 @@ class PointerNetwork(Model[PointerSettings, PointerEncoderDecoder]):
         else:
             best = [
                 group[0]
-                for group in beam_search(self.net.decoder, encoded, beam=beam, limits=limits, early_stopping=False)
+                for group in beam_search(
+                    self.net.decoder, encoded, beam=beam, limits=limits, alpha=_LENGTH_PENALTY, early_stopping=False
+                )
             ]
         seen = self._seen(encoded, [one.ids for one in best]) if attention else [None] * count
         return [

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from saccade.base.counts import counted
 from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.pointing.data import Making, PointingSplits, expect_fit
 from saccade.tasks.pointing.metrics import score_orders
@@ -42,8 +43,9 @@ class PointingTask(Task[PointingBatch, PointerNetwork]):
             settings = _settings_of(expect_fit(splits.train, recipe.model, "data.train"), recipe)
         self.model = PointerNetwork.make(settings)
         expect_fit(splits.valid, recipe.model, "data.valid")
+        train = "new problems" if isinstance(splits.train, Making) else counted(len(splits.train), "problem")
         reporter.say(
-            f"{'new problems' if isinstance(splits.train, Making) else f'{len(splits.train):,} problems'} to train on,"
+            f"{train} to train on,"
             f" {len(splits.valid):,} for validation, of {settings.min_length} to {settings.max_length} inputs;"
             f" {count_parameters(self.net):,} parameters"
         )

@@ -60,11 +60,14 @@ def run(chosen: argparse.Namespace) -> int:
     """One record for each question; of a file or pipe as they come, in their order, whatever is wrong with some."""
     expect_files(chosen)
     figures = figures_of(chosen)
-    attention = chosen.hops or chosen.json or chosen.html is not None or bool(figures)
     if chosen.file is not None and chosen.story is not None:
         raise InputError("--file: found a story beside it, wanted one of the two")
     first = _from_words(chosen) if chosen.file is None else None
     network = load(chosen.model, MemoryNetwork)
+    wanted = chosen.hops or chosen.html is not None or bool(figures)
+    attention = wanted or (chosen.json and network.has_weights)
+    if wanted:
+        network.expect_weights()
     panels: list[Panel] = []
     failed = total = 0
     for asked in [[first]] if first is not None else _from_file(chosen):
@@ -169,6 +172,6 @@ def hop_table(answer: Answer) -> str:
     hops = answer.attention[0, 0]  # [hops, sentences]
     lines = ["  ".join(f"hop {hop + 1:<2}" for hop in range(len(hops)))]
     for weights, sentence in zip(hops.T.tolist(), answer.sentences, strict=True):
-        cells = (f"{weight:5.2f} " if abs(weight) >= 0.01 else " " * 6 for weight in weights)
+        cells = (f"{weight:5.2f} " if weight >= 0.01 else " " * 6 for weight in weights)
         lines.append(f"{'  '.join(cells)}  {sentence}")
     return "\n".join(lines)

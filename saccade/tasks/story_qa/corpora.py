@@ -2,6 +2,7 @@
 
 import argparse
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
 from saccade.console.making import add_size
@@ -26,7 +27,8 @@ def _write(chosen: argparse.Namespace) -> None:
         questions = make_stories(count, seed=f"{split} {chosen.seed}")
         write_stories(paths[split], questions)
         example = f"{' '.join(questions[0].question)}? {questions[0].answer}"
-        print(f"{paths[split]}: {count} stories, {len(questions)} questions, such as {example!r}")
+        made = f"{counted(count, 'story', 'stories')}, {counted(len(questions), 'question')}"
+        print(f"{paths[split]}: {made}, such as {example!r}")
 
 
 STORIES = MadeCorpus(

@@ -8,7 +8,9 @@ import numpy as np
 
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
+from saccade.tasks.public_set import brought_by
 from saccade.tasks.story_qa.made import make_stories
+from saccade.tasks.story_qa.public import PUBLIC
 from saccade.tasks.story_qa.recipe import StoryDataSettings
 from saccade.tasks.story_qa.stories import Question, read_stories
 
@@ -55,5 +57,7 @@ def split_stories(questions: Sequence[Question], settings: StoryDataSettings) ->
 
 def _read(name: str, tasks: Sequence[int] | None) -> list[Question]:
     if not Path(name).exists():
-        raise InputError(f"{name}: no such file or folder; say where yours are: data.train=PATH")
+        raise InputError(
+            f"{name}: no such file or folder{brought_by(name, PUBLIC)}; say where yours are: data.train=PATH"
+        )
     return read_stories(Path(name), tasks=tasks)

@@ -6,6 +6,7 @@ from saccade.tasks.story_qa.data import StorySplits, load_story_splits
 from saccade.tasks.story_qa.evaluate import EVALUATION
 from saccade.tasks.story_qa.look import LOOK
 from saccade.tasks.story_qa.model import MemoryNetwork
+from saccade.tasks.story_qa.public import PUBLIC
 from saccade.tasks.story_qa.recipe import StoryRecipe
 from saccade.tasks.story_qa.training import StoryTask
 
@@ -21,5 +22,6 @@ KIND = TaskKind(
     evaluate=EVALUATION,
     look=LOOK,
     made=(STORIES,),
+    public=PUBLIC,
     named_rows=lambda model: {"embedding": model.words.words, "output": model.words.words},
 )

@@ -14,6 +14,7 @@ from saccade.look import AttentionMap
 from saccade.nets import MemN2N, MemN2NOutput
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
 from saccade.tasks.story_qa.maps import map_of_answer
 from saccade.tasks.story_qa.result import Answer
@@ -59,8 +60,21 @@ class MemoryNetwork(Model[MemoryNetworkSettings, MemN2N]):
         self.words.save(folder / WORDS)
         return [folder / WORDS]
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether the hops have a softmax: in the linear start of a training they have none."""
+        return not bool(self.net.linear)
+
+    def expect_weights(self) -> None:
+        """Raise unless the hops have weights that can be shown."""
+        if not self.has_weights:
+            raise InputError(
+                "this model has no softmax yet, and so no weights to show; train it beyond its linear start"
+            )
+
     def maps(self, result: Answer, *, name: str = "") -> list[AttentionMap]:
         """What each hop looked at, of the sentences of the story, for an answer with `attention=True`."""
+        expect_output(result, Answer)
         return [map_of_answer(result, name=name)]
 
     def answer(self, story: str | Sequence[str], question: str, *, attention: bool = False) -> Answer:
@@ -92,12 +106,14 @@ class MemoryNetwork(Model[MemoryNetworkSettings, MemN2N]):
 
         Of what is lost of a question or its story, each answer says so itself: `unknown`, `forgotten`.
 
-        attention  say what each hop looked at
+        attention  say what each hop looked at; a model in its linear start cannot
         batch_size how many questions go through the model at a time; no output depends on it
         progress   called with the number of questions done since the last call
         """
         if isinstance(questions, Question):
             raise InputError("questions: found one question, wanted a list of them; write [question]")
+        if attention:
+            self.expect_weights()
         return in_batches(
             partial(self._answers, attention=attention), questions, batch_size=batch_size, progress=progress
         )

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from saccade.base.counts import counted
 from saccade.base.shuffling import Cursor, ShuffledIndices
 from saccade.tasks.story_qa.arrays import StoryArrays, StoryWords, encode_stories, unknown_words
 from saccade.tasks.story_qa.data import StorySplits
@@ -67,7 +68,7 @@ class StoryTask(Task[StoryBatch, MemoryNetwork]):
         self._indices = ShuffledIndices(len(splits.train), batch_size=recipe.train.batch_size, seed=recipe.train.seed)
         _tell_what_is_lost(splits, words, memory_size, reporter)
         reporter.say(
-            f"{len(splits.train):,} questions to train on, {len(splits.valid):,} for validation;"
+            f"{counted(len(splits.train), 'question')} to train on, {len(splits.valid):,} for validation;"
             f" {len(words) - 1:,} words; {count_parameters(self.net):,} parameters"
         )
 

@@ -2,6 +2,7 @@
 
 import argparse
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
 from saccade.console.making import add_size
@@ -27,7 +28,7 @@ def _write(chosen: argparse.Namespace) -> None:
     for split, size in sizes.items():
         texts = make_reviews(size, seed=f"{split} {chosen.seed}")
         write_labelled_texts(paths[split], texts)
-        print(f"{paths[split]}: {size} texts, such as {texts[0].text!r}: {texts[0].label}")
+        print(f"{paths[split]}: {counted(size, 'text')}, such as {texts[0].text!r}: {texts[0].label}")
 
 
 REVIEWS = MadeCorpus(

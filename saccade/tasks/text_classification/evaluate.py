@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.console.options import TakesOptions
 from saccade.tasks.kind import Evaluation
@@ -48,7 +49,7 @@ def evaluate_labels(chosen: argparse.Namespace, classifier: TextClassifier) -> N
     if chosen.json:
         print(json.dumps({"texts": len(texts), **scores, "labels": labels, "confusion": table.tolist()}))
         return
-    print(f"{len(texts):,} texts")
+    print(f"{counted(len(texts), 'text')}")
     for name, value in scores.items():
         print(f"{name:<10} {value:6.2f}")
     print(f"\n{_as_text(table, labels)}")

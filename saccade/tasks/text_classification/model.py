@@ -16,6 +16,7 @@ from saccade.look import AttentionMap
 from saccade.runtime.allocator import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 from saccade.tasks.text_classification.labelled import as_read
 from saccade.tasks.text_classification.maps import maps_of
 from saccade.tasks.text_classification.net import NetOutput, TextNet, make_net
@@ -69,6 +70,7 @@ class TextClassifier(Model[TextClassifierSettings, TextNet]):
 
     def maps(self, result: LabelledOutput, *, name: str = "") -> list[AttentionMap]:
         """Which tokens decided, and what they saw of each other, of a result with `attention=True`."""
+        expect_output(result, LabelledOutput)
         return maps_of(result, looks=self.looks, name=name)
 
     @property

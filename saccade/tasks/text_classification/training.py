@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from saccade.base.counts import counted
 from saccade.base.shuffling import Cursor
 from saccade.tasks.text_classification.batches import LengthBatches
 from saccade.tasks.text_classification.data import LabelledTexts
@@ -55,7 +56,7 @@ class TextClassificationTask(Task[TextBatch, TextClassifier]):
         if cut:
             reporter.say(f"{len(cut):,} texts are longer than model.max_length={recipe.model.max_length}: cut off")
         reporter.say(
-            f"{len(self._train):,} texts to train on, {len(self._valid):,} for validation;"
+            f"{counted(len(self._train), 'text')} to train on, {len(self._valid):,} for validation;"
             f" {len(settings.labels)} labels; a vocabulary of {len(vocabulary):,};"
             f" {count_parameters(self.net):,} parameters"
         )

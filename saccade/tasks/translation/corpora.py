@@ -1,16 +1,16 @@
-"""The corpora of `saccade data` that models from text to text learn from: made ones, and public sets."""
+"""The corpora of `saccade data make` that models from text to text learn from."""
 
 import argparse
 
+from saccade.base.counts import counted
 from saccade.console.making import add_size, progress
 from saccade.console.options import TakesOptions
-from saccade.tasks.kind import MadeCorpus, PublicSets
+from saccade.tasks.kind import MadeCorpus
 from saccade.tasks.translation.dates import DATE_LOCALES, Dates
 from saccade.tasks.translation.made import TSV, Corpus, Form, expect_free, split_corpus, write_splits
 from saccade.tasks.translation.made_answers import Answers
 from saccade.tasks.translation.made_summaries import Summaries
 from saccade.tasks.translation.numbers import NUMBER_LANGUAGES, Numbers
-from saccade.tasks.translation.public import SETS, get_public_set
 from saccade.text import SEPARATOR, Pair
 
 
@@ -55,7 +55,7 @@ def _write(chosen: argparse.Namespace, corpus: Corpus, form: Form = TSV) -> None
     splits = split_corpus(corpus, sizes, progress=progress())
     paths = write_splits(splits, chosen.out, form, overwrite=chosen.overwrite)
     for path, pairs in zip(paths, splits.values(), strict=True):
-        print(f"{path}: {len(pairs)} pairs, such as {pairs[0].source!r} -> {pairs[0].target!r}")
+        print(f"{path}: {counted(len(pairs), 'pair')}, such as {pairs[0].source!r} -> {pairs[0].target!r}")
 
 
 def _write_dates(chosen: argparse.Namespace) -> None:
@@ -104,5 +104,3 @@ MADE = (
         _write_answers,
     ),
 )
-
-PUBLIC = PublicSets(tuple(SETS), get_public_set)

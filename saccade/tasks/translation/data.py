@@ -10,12 +10,13 @@ from typing import NamedTuple, TypeVar
 from saccade.base.errors import InputError
 from saccade.base.fingerprint import fingerprint
 from saccade.base.settings_errors import short
+from saccade.tasks.public_set import brought_by
 from saccade.tasks.translation.dates import Dates
 from saccade.tasks.translation.made import split_corpus
 from saccade.tasks.translation.made_answers import Answers
 from saccade.tasks.translation.made_summaries import Summaries
 from saccade.tasks.translation.numbers import Numbers
-from saccade.tasks.translation.public import SETS
+from saccade.tasks.translation.public import PUBLIC
 from saccade.tasks.translation.recipe import DataSettings, Files
 from saccade.tasks.translation.settings import Purpose
 from saccade.text import Pair, Question, expect_full, read_aligned, read_questions, read_table, read_texts
@@ -155,8 +156,7 @@ def _read_questions(files: Files, settings: DataSettings, tell: Callable[[str], 
 def _expect_there(files: Files) -> None:
     for path in (files.table, files.source, files.target):
         if path is not None and not Path(path).exists():
-            public = [name for name in SETS if Path("data", name) in Path(path).parents]
-            get = f" (saccade data get {public[0]} brings it)" if public else ""
+            get = brought_by(path, PUBLIC)
             raise InputError(
                 f"{path}: no such file{get}; say where yours are: data.train.source=FILE data.train.target=FILE,"
                 " or data.train=FILE for a table, and data.valid in the same way"

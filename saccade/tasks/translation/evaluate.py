@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.base.files import write_file
 from saccade.console.options import TakesOptions
@@ -73,9 +74,9 @@ def evaluate_translations(chosen: argparse.Namespace, translator: Translator) ->
         what = "summaries" if purpose == "summarize" else "answers"
         return print_scores(len(sources), what, scores, as_json=chosen.json)
     references = [right[0] for right in rights]
-    scores = score_translations(outputs, references)
-    width = chosen.by_length
-    lengths = [] if width is None else score_by_length(sources, outputs, references, width=width)
+    width, lowercase = chosen.by_length, translator.vocabularies.target.lowercase
+    scores = score_translations(outputs, references, lowercase=lowercase)
+    lengths = [] if width is None else score_by_length(sources, outputs, references, width=width, lowercase=lowercase)
     return (print_json if chosen.json else print_lines)(len(sources), scores, lengths)
 
 
@@ -104,7 +105,7 @@ def print_json(sentences: int, scores: dict[str, Score], lengths: list[LengthSco
 
 
 def print_lines(sentences: int, scores: dict[str, Score], lengths: list[LengthScores]) -> None:
-    print(f"{sentences} sentences")
+    print(counted(sentences, "sentence"))
     for name, score in scores.items():
         print(f"{name:<11} {score.value:6.2f}  {score.signature}")
     for min_length, max_length, sentences_here, found in lengths:

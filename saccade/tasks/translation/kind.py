@@ -1,11 +1,12 @@
 """Translation, as the table of tasks has it."""
 
 from saccade.tasks.kind import TaskKind
-from saccade.tasks.translation.corpora import MADE, PUBLIC
+from saccade.tasks.translation.corpora import MADE
 from saccade.tasks.translation.data import Splits, load_splits
 from saccade.tasks.translation.evaluate import EVALUATION
 from saccade.tasks.translation.look import LOOK
 from saccade.tasks.translation.model import Translator
+from saccade.tasks.translation.public import PUBLIC
 from saccade.tasks.translation.recipe import TranslationRecipe
 from saccade.tasks.translation.training import TranslationTask
 from saccade.text import texts_of

@@ -14,6 +14,7 @@ from saccade.look import AttentionMap
 from saccade.runtime.allocator import keep_heap
 from saccade.tasks.batches import in_batches
 from saccade.tasks.model import Model
+from saccade.tasks.output import expect_output
 from saccade.tasks.translation.forced_decoding import ForcedDecoding, force_decode
 from saccade.tasks.translation.maps import maps_of
 from saccade.tasks.translation.net import TranslationNet, make_net
@@ -99,6 +100,7 @@ class Translator(Model[TranslatorSettings, TranslationNet]):
 
     def maps(self, result: Translation | ForcedDecoding, *, name: str = "") -> list[AttentionMap]:
         """All maps of a translation that was made with `attention=True`, or of one that was given to `score`."""
+        expect_output(result, Translation, ForcedDecoding)
         return maps_of(result, name=name)
 
     def translate(

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from saccade.base.counts import counted
 from saccade.base.errors import InputError
 from saccade.base.files import make_folder
 from saccade.base.shuffling import Cursor
@@ -64,9 +65,9 @@ class TranslationTask(Task[Batch, Translator]):
         sides = [ids for example in self.examples for ids in example[:2]]
         unknown = sum(ids.count(UNKNOWN) for ids in sides)
         tell_unknown(recipe.train, reporter, unknown=unknown, tokens=sum(map(len, sides)))
-        what = "pairs" if recipe.data.text is None else "texts"
+        what = "pair" if recipe.data.text is None else "text"
         reporter.say(
-            f"{len(self.examples):,} {what} to train on, {len(valid_examples):,} for validation;"
+            f"{counted(len(self.examples), what)} to train on, {len(valid_examples):,} for validation;"
             f" vocabularies of {len(vocabularies.source):,} and {len(vocabularies.target):,};"
             f" {count_parameters(self.net):,} parameters"
         )
@@ -181,10 +182,10 @@ def _vocabularies(recipe: TranslationRecipe, pairs: list[Pair], folder: Path, re
     if have_vocabularies(recipe.vocabulary, folder):
         return load_vocabularies(recipe.vocabulary, folder)
     if recipe.data.text is None:
-        reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {len(pairs):,} pairs")
+        reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} from {counted(len(pairs), 'pair')}")
         complete_vocabularies(pairs, recipe.vocabulary, folder)
         return load_vocabularies(recipe.vocabulary, folder)
-    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} and {MASK} from {len(pairs):,} texts")
+    reporter.say(f"learning a vocabulary of {recipe.vocabulary.kind} and {MASK} from {counted(len(pairs), 'text')}")
     both = learn_vocabulary([pair.target for pair in pairs], recipe.vocabulary, mask=True)
     vocabularies = Vocabularies(both, both)
     make_folder(folder)

@@ -1,18 +1,24 @@
 """The pointer as a person uses it: plain lists in, orders out."""
 
+from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import saccade
 from saccade.base.errors import InputError
 from saccade.base.settings import check_settings
+from saccade.decode import beam_search
+from saccade.nets import Encoded, Searchable, Step, repeat_rows
 from saccade.tasks.pointing.model import PointerNetwork, rescaled
 from saccade.tasks.pointing.problems import make_problems
 from saccade.tasks.pointing.settings import PointerSettings
+from saccade.text import END, START
 
 NUMBERS = [[3, 1, 2], [0.5, 0.25, 0.125, 8, 1, 7, 3], [4], [2, 2]]
 
@@ -64,13 +70,67 @@ def test_the_attention_is_the_answer() -> None:
             assert not weights[step + 1 :, index].any()
 
 
-def test_a_beam_finds_what_is_at_least_as_likely() -> None:
+def log_prob(pointer: PointerNetwork, problem: list[list[float]], order: Sequence[int]) -> float:
+    """Of a whole answer, by reading it at once: nothing of the search is used."""
+    ids = [END + 1 + index for index in order]
+    with torch.no_grad(), pointer.running():
+        encoded = pointer.net.encode(*pointer.collate([problem]))
+        shares = pointer.net.decoder(encoded, torch.tensor([[START, *ids]])).log_softmax(-1)[0]
+    return sum(float(row[token - END]) for row, token in zip(shares, [*ids, END], strict=True))
+
+
+@pytest.mark.parametrize("kind", ["lstm", "transformer"])
+def test_a_wide_beam_finds_the_best_of_all_orders(kind: str) -> None:
+    """Of all of them, also of some of the inputs, by the log probability over ((5 + n) / 6), END among the n."""
+    pointer = make(kind)
+    problems = [one.inputs for one in make_problems("sort", 12, seed=2, min_length=1, max_length=4)]
+    better = 0
+    for problem, found, greedy in zip(problems, pointer.point(problems, beam=70), pointer.point(problems), strict=True):
+        orders = [order for count in range(len(problem) + 1) for order in permutations(range(len(problem)), count)]
+        score = {order: log_prob(pointer, problem, order) for order in orders}
+        worth = {order: score[order] / ((5 + len(order) + 1) / 6) for order in orders}
+        best = max(orders, key=worth.__getitem__)
+        assert tuple(found.order) == best
+        assert found.score == pytest.approx(score[best], abs=1e-3)
+        better += worth[best] > worth[tuple(greedy.order)] + 1e-4
+    assert better  # a beam has something to find
+
+
+class Hesitant(Searchable[Tensor]):
+    """Knows the right order, but is never quite sure: six tenths go to what is right, and a twentieth to END."""
+
+    def start(self, encoded: Encoded | None, *, prefix: Tensor | None = None, copies: int = 1) -> Tensor:
+        assert encoded is not None
+        return repeat_rows(len(encoded.states), copies)
+
+    def step(self, tokens: Tensor, state: Tensor, *, need_weights: bool = False, best: int | None = None) -> Step[Any]:
+        shares = torch.full((len(tokens), END + 11), 0.35 / 9)  # ten inputs
+        shares[:, END] = 0.05
+        after = torch.where(tokens == START, END + 1, tokens + 1)
+        shares[torch.arange(len(tokens)), after.clamp(max=END + 10)] = 0.6
+        shares[tokens == END + 10] = 0.02
+        shares[tokens == END + 10, END] = 0.8
+        shares[:, :END] = 0
+        return Step(shares.log(), state, None)
+
+    def reorder(self, state: Tensor, index: Tensor) -> Tensor:
+        return state[index]
+
+
+def test_who_is_not_quite_sure_does_not_stop_at_once() -> None:
+    """Ten steps at six tenths each are 0.5 %; END at once is 5 %. By itself, the more likely would be the worse.
+
+    So a beam was worse than greedy search, which looks at one step at a time, and finds the right order.
+    """
     pointer = make()
-    problems = [problem.inputs for problem in make_problems("sort", 30, seed=2, min_length=3, max_length=7)]
-    greedy, wide = pointer.point(problems), pointer.point(problems, beam=20)
-    gains = [one.score - other.score for one, other in zip(wide, greedy, strict=True)]
-    assert min(gains) > -1e-4
-    assert max(gains) > 1e-3
+    pointer.net.decoder = cast("Any", Hesitant())
+    problem = [[float(number)] for number in range(10)]
+    assert pointer.point([problem])[0].order == list(range(10))
+    for beam in (2, 5, 20):
+        assert pointer.point([problem], beam=beam)[0].order == list(range(10))
+    encoded = Encoded(torch.zeros(1, 11, 2), torch.ones(1, 1, 11, dtype=torch.bool), ())
+    ((likeliest,),) = beam_search(Hesitant(), encoded, beam=5, limits=[11], early_stopping=False)
+    assert likeliest.ids == [END]
 
 
 def test_attention_is_there_for_the_asking() -> None:

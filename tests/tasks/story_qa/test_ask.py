@@ -122,9 +122,21 @@ def test_before_the_softmax_there_is_nothing_to_draw(
         network.net.embedding.mul_(30)
     network.net.linear.fill_(1)
     network.save(tmp_path / "linear")
-    assert main(["ask", str(tmp_path / "linear"), STORY, ASKED, "--hops"]) == 0
-    assert main(["ask", str(tmp_path / "linear"), STORY, ASKED, "--html", str(tmp_path / "a.html")]) == 2
-    assert "train it beyond its linear start" in capsys.readouterr().err
+    linear = str(tmp_path / "linear")
+    for command in (
+        ["ask", linear, STORY, ASKED, "--hops"],
+        ["ask", linear, STORY, ASKED, "--html", str(tmp_path / "a.html")],
+        ["ask", linear, STORY, ASKED, "--png", str(tmp_path / "a.png")],
+        ["look", linear, STORY, ASKED],
+    ):
+        assert main(command) == 2, command
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "no weights to show; train it beyond its linear start" in said.err
+        assert said.err.count("\n") == 1
+    assert main(["ask", linear, STORY, ASKED, "--json"]) == 0  # an answer there is, and scores are no weights
+    assert json.loads(capsys.readouterr().out)["attention"] is None
+    assert main(["ask", linear, STORY, ASKED]) == 0
 
 
 def test_errors_of_each_task(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

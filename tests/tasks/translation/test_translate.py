@@ -100,6 +100,20 @@ def test_evaluating(run: Path, tmp_path: Path) -> None:
     assert "  1 to 100 words:    12 sentences  bleu " in shown
 
 
+def test_of_a_model_that_writes_lower_case_the_lower_cased_figures_lead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lower = ["vocabulary.lowercase=true", "data.validation_size=10", "--run", str(tmp_path / "run")]
+    assert main(["train", "dates", *TINY, *lower]) == 0
+    write_pairs(tmp_path / "test.tsv", [Dates(9).pair(n) for n in range(3)])
+    capsys.readouterr()
+    table = ["--table", str(tmp_path / "test.tsv"), "--beam", "1", "--by-length", "100"]
+    assert main(["evaluate", str(tmp_path / "run"), *table]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:5]] == ["bleu_lower", "chrf", "exact_match", "bleu"]
+    assert "3 sentences  bleu_lower " in lines[5]
+
+
 def test_recipes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["recipe", "list"]) == 0
     listed = capsys.readouterr().out
