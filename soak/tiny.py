@@ -118,6 +118,7 @@ TINY: dict[str, Tiny] = {
             "data.validation_size=5",
             "model.image_size=16",
             "model.channels=[4,8]",
+            "model.attend_after=[1]",
             "train.batch_size=4",
         ),
         ask=Classifier.classify,

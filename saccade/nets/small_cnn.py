@@ -56,14 +56,14 @@ class SmallCnn(nn.Module):
         return self.features(images)[0]
 
     def features(self, images: Tensor, *, need_weights: bool = False) -> tuple[Tensor, dict[int, Tensor]]:
-        """The same, and the weights `[B, h, w, h, w]` of each self-attention, by the block that it stands after."""
+        """The same, and the weights `[B, h w, h w]` of each self-attention, by the block that it stands after."""
         x, weights = images, dict[int, Tensor]()
         for number, block in enumerate(self.blocks, start=1):
             x = block(x)
             if str(number) in self.attentions:
                 x, found = self.attentions[str(number)](x, need_weights=need_weights)[:2]
                 if found is not None:
-                    weights[number] = found.unflatten(2, x.shape[2:]).unflatten(1, x.shape[2:])
+                    weights[number] = found
         return x, weights
 
 

@@ -42,7 +42,7 @@ def look_at_classifier(chosen: argparse.Namespace, classifier: Classifier) -> Dr
         return Layers(classifier.layers())
     image = one_image(chosen.inputs)
     if isinstance(model, CnnSettings) and model.attend_after:
-        return _places(chosen, classifier, model, image)
+        return _places(chosen, classifier, image)
     expect_glimpses(classifier)
     return glimpses_of(image, classifier.classify([image])[0], classifier)
 
@@ -111,15 +111,9 @@ class Places(Drawing):
         return Places(*(mine.beside(theirs) for mine, theirs in ((self.all, other.all), (self.one, other.one))))
 
 
-def _places(chosen: argparse.Namespace, classifier: Classifier, model: CnnSettings, image: Path) -> Places:
-    block = chosen.block or max(model.attend_after)
-    if block not in model.attend_after:
-        there = ", ".join(map(str, sorted(model.attend_after)))
-        raise InputError(f"--block: found {block}, wanted a block that self-attention stands after: {there}")
-    (found,) = classifier.classify([image], attention=True)
-    (seen,) = classifier.maps(
-        replace(found, self_attention={block: found.self_attention[block]}), image=image, name=found.label
-    )
+def _places(chosen: argparse.Namespace, classifier: Classifier, image: Path) -> Places:
+    (found,) = classifier.classify([image], attention=True, block=chosen.block)
+    (seen,) = classifier.maps(found, image=image, name=found.label)
     title = f"{model_name(chosen.model)}: {found.label} {found.probability:.3f}"
     place = _place(chosen.place, seen)
     one = replace(seen, rows=[seen.rows[place]], weights=seen.weights[:, :, [place]])

@@ -15,7 +15,7 @@ class ClassOutput(NamedTuple):
 
     logits: Tensor  # [B, K]
     locations: Tensor | None = None  # [B, N, 2], where the glimpses were
-    weights: dict[int, Tensor] = {}  # noqa: RUF012 - never changed; [B, h, w, h, w], of self-attention after a block
+    weights: dict[int, Tensor] = {}  # noqa: RUF012 - never changed; [B, h w, h w], of self-attention after a block
 
 
 class CnnNet(nn.Module):

@@ -36,8 +36,8 @@ def files(cnn: Classifier, tmp_path: Path) -> tuple[str, str]:
 
 def test_the_weights_are_those_of_the_layer(cnn: Classifier) -> None:
     image = as_png(DIGIT)
-    (plain,), (found,) = cnn.classify([image]), cnn.classify([image], attention=True)
-    assert plain.self_attention == {}
+    (plain,), (found,) = cnn.classify([image]), cnn.classify([image], attention=True, block=1)
+    assert plain.attention is None
     assert plain.ranking == found.ranking
     net: Any = cnn.net
     with torch.inference_mode():
@@ -46,10 +46,10 @@ def test_the_weights_are_those_of_the_layer(cnn: Classifier) -> None:
         queries = layer.query_projection(features).flatten(2).mT
         keys = layer.key_projection(features).flatten(2)
         wanted = (queries @ keys).softmax(-1)[0]
-    assert found.self_attention[1].reshape(64, 64) == pytest.approx(wanted.numpy(), abs=1e-6)
-    first, second = cnn.maps(found, image=image)
-    assert (first.weights.shape, second.weights.shape) == ((1, 1, 64, 64), (1, 1, 16, 16))
-    assert first.name == "self-attention after block 1"
+    assert found.attention is not None
+    assert found.attention[0, 0] == pytest.approx(wanted.numpy(), abs=1e-6)
+    (last,) = cnn.maps(cnn.classify([image], attention=True)[0], image=image)
+    assert last.weights.shape == (1, 1, 16, 16)
 
 
 def test_a_place_is_looked_from(files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +64,7 @@ def test_a_place_is_looked_from(files: tuple[str, str], tmp_path: Path, capsys: 
     wrong = {
         "--place: found 5,1, wanted 1,1 to 4,4": ["--place", "5,1"],
         "--place: found 'middle'": ["--place", "middle"],
-        "--block: found 3, wanted a block that self-attention stands after: 1, 2": ["--block", "3"],
+        "block: found 3, wanted a block that self-attention stands after: 1, 2": ["--block", "3"],
         "wanted the model alone": ["--layers"],
     }
     for says, options in wrong.items():
