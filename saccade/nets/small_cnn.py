@@ -57,7 +57,8 @@ class SmallCnn(nn.Module):
 
     def features(self, images: Tensor, *, need_weights: bool = False) -> tuple[Tensor, dict[int, Tensor]]:
         """The same, and the weights `[B, h w, h w]` of each self-attention, by the block that it stands after."""
-        x, weights = images, dict[int, Tensor]()
+        weights: dict[int, Tensor] = {}
+        x = images
         for number, block in enumerate(self.blocks, start=1):
             x = block(x)
             if str(number) in self.attentions:

@@ -21,6 +21,7 @@ LENGTHS = [(7, 6), (3, 6), (1, 6)]
 FAST = [
     f"transformer {norm} {positions}" for norm in ("pre", "post") for positions in ("sinusoidal", "learned", "none")
 ]
+BESIDE = [name for name in SETTINGS if name.startswith("transformer beside")]  # concatenated: only the input differs
 
 
 def test_which_decoders_take_the_fast_steps() -> None:
@@ -31,7 +32,7 @@ def test_which_decoders_take_the_fast_steps() -> None:
             net = small_net(name)
             with torch.no_grad():
                 state = net.decoder.start(net.encode(batch.source, batch.source_lengths))
-            assert isinstance(state, StepState) == (name in (*FAST, "transformer dot"))
+            assert isinstance(state, StepState) == (name in (*FAST, *BESIDE, "transformer dot"))
             state = net.decoder.start(net.encode(batch.source, batch.source_lengths))
             assert not isinstance(state, StepState), "a gradient is wanted"
 
@@ -39,7 +40,7 @@ def test_which_decoders_take_the_fast_steps() -> None:
 @pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("max_fused_rows", [0, 64])
 @pytest.mark.parametrize("need_weights", [False, True])
-@pytest.mark.parametrize("name", [*FAST, "transformer dot"])
+@pytest.mark.parametrize("name", [*FAST, *BESIDE, "transformer dot"])
 def test_every_fast_path_computes_the_same(
     name: str,
     max_fused_rows: int,
