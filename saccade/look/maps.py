@@ -17,7 +17,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 # The label of the end of a sentence, as saccade's models write it.
 END_LABEL = "</s>"
 
-_MOST_CELLS = 1 << 28  # a gigabyte of weights; more is a mistake
+MOST_CELLS = 1 << 28  # a gigabyte of weights; more is a mistake
 _ABOVE_ONE = 1e-3  # what rounding, in half precision too, may add to a weight of one
 # Control characters but for the line break, halves of characters, and what is none; XML can hold few of them.
 _NOT_DRAWABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -151,6 +151,8 @@ def as_labels(labels: Sequence[str], name: str) -> tuple[str, ...]:
 
 def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
     """The weights with four axes, as numbers that can be drawn; a copy that nobody changes."""
+    if isinstance(weights, tuple | list) and weights and all(hasattr(layer, "detach") for layer in weights):
+        weights = _layers(weights)
     if hasattr(weights, "detach"):  # a tensor of torch, wherever it is and whatever its numbers
         weights = weights.detach().float().cpu().numpy()
     try:
@@ -168,8 +170,8 @@ def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
             f"weights: found {array.shape[2]} rows and {array.shape[3]} columns, wanted {wanted[0]} and {wanted[1]},"
             " a row and a column for each label"
         )
-    if not 0 < array.size <= _MOST_CELLS:
-        raise InputError(f"weights: found {array.size} numbers, wanted 1 to {_MOST_CELLS}")
+    if not 0 < array.size <= MOST_CELLS:
+        raise InputError(f"weights: found {array.size} numbers, wanted 1 to {MOST_CELLS}")
     if not np.isfinite(array).all():
         index = [int(axis[0]) for axis in np.nonzero(~np.isfinite(array))]
         raise InputError(f"weights: found {array[tuple(index)]} at {index}, wanted finite numbers from 0 to 1")
@@ -177,6 +179,21 @@ def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
         raise InputError(f"weights: found {array.min():g} to {array.max():g}, wanted numbers from 0 to 1")
     array.flags.writeable = False
     return array
+
+
+def _layers(tensors: Sequence[Any]) -> NDArray[np.float32]:
+    """Layers as models give them, one tensor `[1, heads, rows, columns]` each, as one array."""
+    layers = [tensor.detach().float().cpu().numpy() for tensor in tensors]
+    if {layer.shape for layer in layers} != {layers[0].shape}:
+        shapes = ", ".join(str(list(layer.shape)) for layer in layers[:3])
+        raise InputError(f"weights: found layers of the shapes {shapes}, wanted layers of one shape")
+    if layers[0].ndim == 4:
+        if len(layers[0]) != 1:
+            raise InputError(
+                f"weights: found a batch of {len(layers[0])}, wanted one sentence: [layer[:1] for layer in ...]"
+            )
+        layers = [layer[0] for layer in layers]
+    return np.stack(layers)
 
 
 def _index(number: int, count: int, name: str) -> int:
