@@ -1,6 +1,8 @@
 """Attention maps, and pictures of them: terminal, figure, HTML, notebook."""
 
 from saccade.look.figure import FORMATS, draw_beside, draw_figure, figure_bytes, save_beside, save_figure
+from saccade.look.from_module import from_module
+from saccade.look.from_transformers import from_transformers
 from saccade.look.heads import PLACES, HeadMeasure, HeadMeasures, Reading, measure_heads
 from saccade.look.landmarks import behind_a_start, find_landmarks
 from saccade.look.links import METHODS, SYMMETRIZATIONS, as_pharaoh, links, symmetrize
@@ -48,6 +50,8 @@ __all__ = [
     "drawable",
     "figure_bytes",
     "find_landmarks",
+    "from_module",
+    "from_transformers",
     "links",
     "load_map",
     "map_record",

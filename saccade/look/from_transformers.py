@@ -44,9 +44,8 @@ def from_transformers(
     """
     inputs, picture = _read(tokenizer, text)
     read = _Pieces(getattr(tokenizer, "tokenizer", tokenizer), words=words)
-    config = model.config
     with eager(model), torch.no_grad():
-        if getattr(config, "is_encoder_decoder", False):
+        if getattr(model.config, "is_encoder_decoder", False):
             written, previous = _written(model, read.tokenizer, inputs, target, generate)
             output = model(**inputs, decoder_input_ids=previous, output_attentions=True)
             sides = _source_side(model, inputs, read, picture, output.encoder_attentions)
@@ -81,12 +80,14 @@ def eager(model: Any) -> Iterator[None]:
             f"model: found {type(model).__name__}, wanted a model of transformers; of any other module, from_module"
             " gives the maps"
         )
-    configs = [module.config for module in model.modules() if hasattr(module, "config")]
+    configs = {id(module.config): module.config for module in model.modules() if hasattr(module, "config")}.values()
     # the name is private, and the only one that they have for it
-    before = [(one, one._attn_implementation) for one in {id(one): one for one in configs}.values()]  # noqa: SLF001
+    before = [(one, one._attn_implementation) for one in configs]  # noqa: SLF001
     training = model.training
     model.eval()
     model.set_attn_implementation("eager")
+    for one in configs:  # the parts of a model of two may have settings of their own
+        one._attn_implementation = "eager"  # noqa: SLF001
     try:
         yield
     finally:
