@@ -1,5 +1,6 @@
 """Maps of Hugging Face's models, beside what the same models say of their attention. Weights are random."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from PIL import Image
 
 from saccade.base.errors import InputError
+from saccade.cli.main import main
 from saccade.look import from_transformers
 
 transformers = pytest.importorskip("transformers")
@@ -174,3 +176,30 @@ def test_what_cannot_be_looked_at_says_so(tokenizer: Any) -> None:
     long.config.n_positions = 30_000
     with pytest.raises(InputError, match="take a shorter text"):
         from_transformers(long, tokenizer, "cats " * 9_000)
+
+
+def test_folders_by_the_command(tokenizer: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("marian", "gpt2"):
+        make(name, tokenizer).save_pretrained(tmp_path / name)
+        tokenizer.save_pretrained(tmp_path / name)
+    marian, gpt2 = str(tmp_path / "marian"), str(tmp_path / "gpt2")
+    capsys.readouterr()
+    assert main(["look", "--hf", marian, TEXT, "--target", TARGET, "--json", "--layer", "2"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["rows"] == [*TARGET.split(), "</s>"]
+    assert main(["look", "--hf", marian, TEXT, "--beam", "2", "--tokens", "5", "--html", str(tmp_path / "a.html")]) == 0
+    assert "striped" in (tmp_path / "a.html").read_text()
+    capsys.readouterr()
+    assert main(["look", "--hf", gpt2, TEXT]) == 0
+    assert "sleeping" in capsys.readouterr().out
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "config.json").write_text('{"architectures": ["NoSuchModel"]}')
+    for arguments, says in {
+        ("--hf", str(tmp_path), TEXT): "no config.json there",
+        ("--hf", str(tmp_path / "other"), TEXT): "names no model that transformers has",
+        ("--hf", marian): "wanted one text",
+        ("--hf", marian, TEXT, "--surprise"): "--surprise: it is not for models of transformers",
+        (marian, TEXT): "no config.yaml",
+    }.items():
+        assert main(["look", *arguments]) == 2
+        assert says in capsys.readouterr().err
