@@ -178,7 +178,7 @@ def _as_map(
     looked_at = _labels(columns, source if kind != "decoder" or target is None else target, target)
     looks = _labels(rows, target if kind != "encoder" else source, source)
     return AttentionMap(
-        looks.labels() if isinstance(looks, Grid) else looks, looked_at, torch.stack(list(layers)), kind, name
+        looks.labels() if isinstance(looks, Grid) else looks, looked_at, torch.stack(list(layers)).numpy(), kind, name
     )
 
 

@@ -99,7 +99,7 @@ def eager(model: Any) -> Iterator[None]:
 class Side:
     """What looks, or is looked at: its labels, and which label each of the model's positions belongs to."""
 
-    def __init__(self, labels: Sequence[str] | Grid, label_of: Sequence[int], *, skipped: Sequence[str] = ()) -> None:
+    def __init__(self, labels: Sequence[str] | Grid, label_of: list[int], *, skipped: Sequence[str] = ()) -> None:
         """Skipped  labels of positions before those of a grid, such as [CLS], which are no regions of the image"""
         self.labels, self.label_of, self.skipped = labels, label_of, skipped
 

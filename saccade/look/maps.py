@@ -153,7 +153,7 @@ def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
     """The weights with four axes, as numbers that can be drawn; a copy that nobody changes."""
     if isinstance(weights, tuple | list) and weights and all(hasattr(layer, "detach") for layer in weights):
         weights = _layers(weights)
-    if hasattr(weights, "detach"):  # a tensor of torch, wherever it is and whatever its numbers
+    elif hasattr(weights, "detach"):  # a tensor of torch, wherever it is and whatever its numbers
         weights = weights.detach().float().cpu().numpy()
     try:
         array = np.array(weights, dtype=np.float32)

@@ -1,6 +1,7 @@
 """Maps of any torch module, beside torch's own weights and a plain softmax."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from saccade.look import AttentionMap, Grid, from_module
 from saccade.look.from_module import fused_weights
 
 
-def transformer() -> nn.Transformer:
+def transformer() -> Any:
     torch.manual_seed(1)
     return nn.Transformer(12, 2, 2, 2, 20, batch_first=True).eval()
 
@@ -55,7 +56,7 @@ class Vit(nn.Module):
         self.patches = nn.Conv2d(3, 8, 4, stride=4)
         self.qkv = nn.Linear(8, 24)
 
-    def heads(self, images: Tensor) -> list[Tensor]:
+    def heads(self, images: Tensor) -> Any:
         x = self.patches(images).flatten(2).mT  # [B, P, D]
         return [part.unflatten(-1, (2, 4)).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1)]
 
@@ -72,7 +73,7 @@ def test_a_vit_over_its_image() -> None:
     assert found.columns == Grid(3, 4)
     assert found.rows[5] == "row 2, column 2"
     (numbered,) = from_module(net, [images])
-    assert list(numbered.columns) == [str(number) for number in range(1, 13)]
+    assert list(numbered.column_labels) == [str(number) for number in range(1, 13)]
 
 
 @pytest.mark.parametrize("case", ["plain", "causal", "boolean", "added", "grouped", "scale"])
@@ -105,10 +106,13 @@ def test_what_cannot_be_seen_says_so() -> None:
 
 
 def test_layers_as_models_give_them() -> None:
-    layers = tuple(torch.rand(1, 2, 3, 4, requires_grad=True).softmax(-1) for _ in range(5))
+    layers: Any = tuple(torch.rand(1, 2, 3, 4, requires_grad=True).softmax(-1) for _ in range(5))
     found = AttentionMap(list("abc"), list("wxyz"), layers)
     np.testing.assert_array_equal(found.weights, torch.cat(layers).detach().numpy())
-    with pytest.raises(InputError, match="found a batch of 2"):
-        AttentionMap(list("abc"), list("wxyz"), tuple(torch.rand(2, 2, 3, 4) for _ in range(2)))
-    with pytest.raises(InputError, match="wanted layers of one shape"):
-        AttentionMap(list("abc"), list("wxyz"), (torch.rand(1, 2, 3, 4), torch.rand(1, 2, 3, 5)))
+    wrong: list[tuple[Any, str]] = [
+        (tuple(torch.rand(2, 2, 3, 4) for _ in range(2)), "found a batch of 2"),
+        ((torch.rand(1, 2, 3, 4), torch.rand(1, 2, 3, 5)), "wanted layers of one shape"),
+    ]
+    for layers, says in wrong:
+        with pytest.raises(InputError, match=says):
+            AttentionMap(list("abc"), list("wxyz"), layers)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from saccade.base.errors import InputError
 from saccade.cli.main import main
-from saccade.look import from_transformers
+from saccade.look import Grid, from_transformers
 
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
@@ -124,8 +124,8 @@ def test_a_target_is_read_as_it_is(tokenizer: Any) -> None:
     model = make("marian", tokenizer)
     cross, _, decoder = from_transformers(model, tokenizer, TEXT, TARGET)
     assert list(cross.rows) == [*TARGET.split(), "</s>"]
-    assert list(cross.columns) == [*TEXT.split(), "</s>"]
-    assert list(decoder.columns) == ["<pad>", *TARGET.split()]
+    assert list(cross.column_labels) == [*TEXT.split(), "</s>"]
+    assert list(decoder.column_labels) == ["<pad>", *TARGET.split()]
     np.testing.assert_allclose(cross.weights.sum(-1), 1, atol=1e-5)
     pieces = from_transformers(model, tokenizer, TEXT, TARGET, words=False)[0]
     assert len(pieces.rows) > len(cross.rows)  # there was something to merge
@@ -147,6 +147,7 @@ def test_images(tokenizer: Any, tmp_path: Path) -> None:
     image.save(tmp_path / "image.png")
     model = make("vit", tokenizer)
     (found,) = from_transformers(model, processor, tmp_path / "image.png")
+    assert isinstance(found.columns, Grid)
     assert (found.columns.height, found.columns.width) == (4, 4)
     assert found.rows[:2] == ("[CLS]", "row 1, column 1")
     assert found.weights.shape == (2, 3, 17, 16)
@@ -158,6 +159,7 @@ def test_images(tokenizer: Any, tmp_path: Path) -> None:
     parts = type("Processor", (), {"tokenizer": tokenizer, "image_processor": processor})()
     maps = from_transformers(both, parts, image, max_new_tokens=4, do_sample=False)
     assert [one.kind for one in maps] == ["cross", "encoder", "decoder"]
+    assert isinstance(maps[0].columns, Grid)
     assert maps[0].columns.image is not None
     assert both.config._attn_implementation == "sdpa"
 
