@@ -151,7 +151,7 @@ def as_labels(labels: Sequence[str], name: str) -> tuple[str, ...]:
 
 def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
     """The weights with four axes, as numbers that can be drawn; a copy that nobody changes."""
-    if isinstance(weights, tuple | list) and weights and all(hasattr(layer, "detach") for layer in weights):
+    if _is_layers(weights):
         weights = _layers(weights)
     elif hasattr(weights, "detach"):  # a tensor of torch, wherever it is and whatever its numbers
         weights = weights.detach().float().cpu().numpy()
@@ -179,6 +179,11 @@ def _checked(weights: Any, wanted: tuple[int, int]) -> NDArray[np.float32]:
         raise InputError(f"weights: found {array.min():g} to {array.max():g}, wanted numbers from 0 to 1")
     array.flags.writeable = False
     return array
+
+
+def _is_layers(weights: Any) -> bool:
+    """Whether it is a tuple or a list of tensors."""
+    return isinstance(weights, tuple | list) and len(weights) > 0 and all(hasattr(layer, "detach") for layer in weights)
 
 
 def _layers(tensors: Sequence[Any]) -> NDArray[np.float32]:
