@@ -5,7 +5,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from transformers import MarianConfig, MarianMTModel  # pyright: ignore[reportMissingImports]
+from transformers import MarianConfig, MarianMTModel
 
 from bench.sides.turns import (
     DROPOUT,
@@ -26,7 +26,7 @@ from bench.sides.turns import (
 
 
 def make(job: Job, pairs: list[Pair]) -> Turn:
-    sizes = {
+    sizes: dict[str, Any] = {
         f"{side}_{name}": TRANSFORMER[ours]
         for side in ("encoder", "decoder")
         for name, ours in (("layers", "layers"), ("attention_heads", "heads"), ("ffn_dim", "feed_forward"))
@@ -43,7 +43,7 @@ def make(job: Job, pairs: list[Pair]) -> Turn:
         max_position_embeddings=512,
         **sizes,
     )
-    model = MarianMTModel(config)
+    model: Any = MarianMTModel(config)
     if job.task == "decode":
         model.eval()
 
