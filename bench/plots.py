@@ -196,6 +196,7 @@ def past(files: list[str]) -> Path:
     right.set_yticks(range(len(kinds)), kinds)
     right.invert_yaxis()
     right.axvline(0, color="black", linewidth=0.8)
+    right.locator_params(axis="x", nbins=5)
     right.set_xlabel(f"nats a character less than {models[0]}")
     return save(figure, "char-rnn.svg")
 
