@@ -10,7 +10,7 @@ from saccade.console.drawing import Drawing, Maps, add_page_option
 from saccade.console.inputs import model_name, one_image
 from saccade.console.options import TakesOptions
 from saccade.console.parser import count
-from saccade.look import AttentionMap, Grid, Panel, save_path
+from saccade.look import AttentionMap, Grid, Panel, draw_text, save_path
 from saccade.nets.layers import Layer
 from saccade.tasks.classification.model import Classifier
 from saccade.tasks.classification.result import ClassifierOutput
@@ -86,6 +86,20 @@ def expect_glimpses(classifier: Classifier) -> GlimpseSettings:
     return model
 
 
+class OnePlace(Maps):
+    """What one place of an image looked at; in the terminal as a square of the places that there are."""
+
+    def show(self) -> None:
+        for panel in self.panels:
+            (attention,) = panel.maps
+            grid = attention.columns
+            assert isinstance(grid, Grid)
+            looked = attention.matrix()[0].reshape(grid.height, grid.width)
+            print(f"{panel.title}\n{attention.rows[0]} looked at, as shares of the most, {looked.max():.3f}:\n")
+            names = [[str(number) for number in range(1, side + 1)] for side in looked.shape]
+            print(draw_text(looked / max(looked.max(), 1e-9), *names))
+
+
 @dataclass(frozen=True)
 class Places(Drawing):
     """What the places of an image looked at: on a page all of them, in a figure and the terminal one."""
@@ -117,7 +131,7 @@ def _places(chosen: argparse.Namespace, classifier: Classifier, image: Path) -> 
     title = f"{model_name(chosen.model)}: {found.label} {found.probability:.3f}"
     place = _place(chosen.place, seen)
     one = replace(seen, rows=[seen.rows[place]], weights=seen.weights[:, :, [place]])
-    return Places(*(Maps([Panel(title, [maps])], image.name) for maps in (seen, one)))
+    return Places(Maps([Panel(title, [seen])], image.name), OnePlace([Panel(title, [one])], image.name))
 
 
 def _place(chosen: str | None, attention: AttentionMap) -> int:

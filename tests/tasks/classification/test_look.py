@@ -57,7 +57,12 @@ def test_a_place_is_looked_from(files: tuple[str, str], tmp_path: Path, capsys: 
     record = json.loads(capsys.readouterr().out)
     assert len(record["rows"]) == 16
     assert main(["look", *files, "--place", "2,3"]) == 0
-    assert "row 2, column 3" in capsys.readouterr().out
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].startswith("row 2, column 3 looked at")
+    looked = np.array(record["weights"]).reshape(16, 16)[6]
+    cells = [line.split()[1:] for line in said[-4:]]
+    assert cells[looked.argmax() // 4][looked.argmax() % 4] == "██"
+    assert [len(row) for row in cells] == [4, 4, 4, 4]
     assert main(["look", *files, "--html", str(tmp_path / "map.html"), "--png", str(tmp_path / "map.png")]) == 0
     assert "row 4, column 4" in (tmp_path / "map.html").read_text()
     capsys.readouterr()
